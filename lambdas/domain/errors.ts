@@ -1,0 +1,39 @@
+/**
+ * Base of every error that Sluice throws. `retryable` says whether the same call may succeed later; callers decide by it
+ * and never by the message.
+ */
+export class SluiceError extends Error {
+  readonly retryable: boolean;
+
+  constructor(message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+/** A value at a boundary (message, item, variable, request) does not have the shape it must have. */
+export class InvalidDataError extends SluiceError {}
+
+/** A dependency (queue, table, object store, secret) throttled, failed or did not answer: the same call may succeed later. */
+export class DependencyUnavailableError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, retryable: true });
+  }
+}
+
+/** Another owner holds the lease, or took it over: whoever sees this must stop without writing anything more. */
+export class LeaseLostError extends SluiceError {}
+
+/** The source object is not there (or this identity may not see it, which S3 does not tell apart without list permission). */
+export class ObjectMissingError extends SluiceError {}
+
+/** The source object is not the one that was accepted: its ETag differs. */
+export class ObjectChangedError extends SluiceError {}
+
+/** The body ended before the length that was announced. Read again from the last position. */
+export class ShortReadError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, retryable: true });
+  }
+}

@@ -1,0 +1,178 @@
+import type { ReasonCode } from './reasons.ts';
+import type { CsvDialect, FileFormat } from './files/reader.ts';
+
+/** Number of records in one chunk: one ledger item, one key of the records table. Part of the stored data: never change it. */
+export const CHUNK_RECORDS = 250;
+
+export type Lane = 'small' | 'bulk';
+export const LANES: readonly Lane[] = ['small', 'bulk'];
+
+export const OPEN_STATES = ['accepted', 'processing', 'finalizing', 'cancelling'] as const;
+export const CLOSED_STATES = ['complete', 'partially_failed', 'failed', 'cancelled', 'rejected', 'expired'] as const;
+export type OpenState = (typeof OPEN_STATES)[number];
+export type ClosedState = (typeof CLOSED_STATES)[number];
+export type SubmissionState = OpenState | ClosedState;
+export const SUBMISSION_STATES: readonly SubmissionState[] = [...OPEN_STATES, ...CLOSED_STATES];
+
+export const isOpen = (state: SubmissionState): state is OpenState => OPEN_STATES.some((open) => open === state);
+
+/** The accepted source object. Every later read names the ETag, so that a changed object is noticed and never mixed in. */
+export interface SourceObject {
+  key: string;
+  etag: string;
+  sizeBytes: number;
+}
+
+/** Why the work on a submission is to stop before every record was tried. */
+export interface StopOrder {
+  kind: 'cancelled' | 'expired';
+  atMs: number;
+}
+
+/** Where fan-out stands. The position is that of the next record to send; everything before it has been sent. */
+export interface FanOutProgress {
+  done: boolean;
+  byteOffset: number;
+  /** Records read so far; once `done`, the number of records of the file. */
+  records: number;
+  /** Physical line at which the next record begins, 1-based. */
+  line: number;
+  dialect?: CsvDialect;
+  leaseOwner?: string;
+  leaseUntilMs?: number;
+}
+
+/** Where finalization of the current results version stands. */
+export interface FinalizeProgress {
+  /** 1-based number of the next part to write. */
+  nextPart: number;
+  leaseOwner?: string;
+  leaseUntilMs?: number;
+}
+
+/** The head item of a submission: its identity, its state and the progress of the parts that work on it. Times in epoch milliseconds. */
+export interface Submission {
+  submissionId: string;
+  tenantId: string;
+  state: SubmissionState;
+  /** Set when the file was rejected: a stable code such as `EMPTY_FILE`, and a sentence. */
+  rejection?: { code: string; detail: string };
+  /** Absent until fan-out has decided, then fixed. */
+  lane?: Lane;
+  source: SourceObject;
+  format: FileFormat;
+  fileName?: string;
+  expectedRecords?: number;
+  reference?: string;
+  callbackUrl?: string;
+  /** SHA-256 (hex) of the accepted request: the same idempotency key with another one is refused. */
+  requestHash: string;
+  fanOut: FanOutProgress;
+  /** Chunks in which every record has an outcome. */
+  closedChunks: ReadonlySet<number>;
+  stop?: StopOrder;
+  /** True until the fan-out message is known to be sent. */
+  outboxPending: boolean;
+  /** Raised by every replay; results of version n were made from generation n - 1 or later. */
+  generation: number;
+  /** Version of the newest finished results; 0 before the first. */
+  resultsVersion: number;
+  finalize?: FinalizeProgress;
+  /** Counts at the time the newest results were finished; absent before. */
+  finalCounts?: Counts;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** Last time that anything moved (fan-out, an outcome that closed a chunk, a replay): what the reconciler judges stalls by. */
+  progressAtMs: number;
+  deadlineAtMs: number;
+  /** When the reconciler looks at it next; absent once closed. */
+  nextCheckAtMs?: number;
+  /** Shared by the submission, its ledger and its records. Epoch seconds, as DynamoDB's TTL wants them. */
+  expiresAtSeconds: number;
+}
+
+export interface Counts {
+  /** Null until fan-out has read the whole file. */
+  total: number | null;
+  pending: number;
+  succeeded: number;
+  failed: number;
+  cancelled: number;
+}
+
+/** Outcomes of the records of one chunk, as sets of offsets in the chunk (0 to 249). `succeeded` wins over any failure. */
+export interface LedgerChunk {
+  chunk: number;
+  /** Position in the source of the chunk's first record; absent when a worker was faster than fan-out's bookkeeping. */
+  start?: { byteOffset: number; line: number };
+  /** Records in this chunk where that is less than {@link CHUNK_RECORDS} or fan-out has ended; absent = CHUNK_RECORDS. */
+  size?: number;
+  succeeded: ReadonlySet<number>;
+  cancelled: ReadonlySet<number>;
+  failed: ReadonlyMap<ReasonCode, ReadonlySet<number>>;
+}
+
+export const RECORD_STATES = [
+  'pending',
+  'retrying',
+  'deferred',
+  'succeeded',
+  'failed',
+  'dead_lettered',
+  'cancelled',
+] as const;
+export type RecordState = (typeof RECORD_STATES)[number];
+/** States that have a row: absence of a row is `pending`. */
+export type RowState = Exclude<RecordState, 'pending'>;
+export const TERMINAL_STATES: readonly RecordState[] = ['succeeded', 'failed', 'dead_lettered', 'cancelled'];
+export const isTerminal = (state: RecordState): boolean => TERMINAL_STATES.includes(state);
+
+/** What one provider said about one record, kept so that no retry buys it again. */
+export type ProviderAnswer =
+  | { kind: 'found'; data: Record<string, unknown> }
+  | { kind: 'not_found' }
+  /** The record lacks the provider's lookup key: no call was made. */
+  | { kind: 'not_applicable' };
+
+export type ProviderAnswers = Readonly<Record<string, ProviderAnswer>>;
+
+export interface RecordKey {
+  submissionId: string;
+  /** 1-based: the n-th record of the file. */
+  recordNo: number;
+}
+
+/** A row of the records table: the outcome of a record, or the trouble it is in. Never the record itself: the source object has that. */
+export interface RecordRow extends RecordKey {
+  state: RowState;
+  /** Absent only when the state is `succeeded`. */
+  reason?: ReasonCode;
+  /** One sentence about this very failure, bounded to {@link MAX_DETAIL_LENGTH} characters, without record content. */
+  detail?: string;
+  /** Failed attempts so far plus the one that ended it. */
+  attempts: number;
+  generation: number;
+  /** Times this record was replayed by redrive. */
+  redrives: number;
+  answers: ProviderAnswers;
+  /** The record's own identifier, where it has one. */
+  recordId?: string;
+  waitingOn?: string;
+  waitingUntilMs?: number;
+  /** The receive count with which it was last started alone, written before the start: what crashed is known by it. */
+  aloneReceives?: number;
+  /** Times the reconciler sent it again because its message was lost. */
+  resends?: number;
+  firstEnqueuedAtMs: number;
+  updatedAtMs: number;
+  expiresAtSeconds: number;
+}
+
+export const MAX_DETAIL_LENGTH = 300;
+
+/** 0-based chunk of a record. */
+export const chunkOf = (recordNo: number): number => Math.floor((recordNo - 1) / CHUNK_RECORDS);
+/** Offset of a record in its chunk, 0 to 249. */
+export const offsetOf = (recordNo: number): number => (recordNo - 1) % CHUNK_RECORDS;
+export const recordNoAt = (chunk: number, offset: number): number => chunk * CHUNK_RECORDS + offset + 1;
+export const chunkCount = (records: number): number => Math.ceil(records / CHUNK_RECORDS);

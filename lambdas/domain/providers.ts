@@ -1,0 +1,48 @@
+/**
+ * How a provider's answer is understood. Each declares its own table: neither 404 nor 409 nor 501 means the same everywhere.
+ *
+ * `found`: a success whose body holds the data; `not_found`: a success with nothing found; `permanent`: this record will
+ * never work; `transient`: try again, it costs an attempt; `throttled`: the fleet waits, no attempt; `auth`: our credential
+ * is refused, the provider stops, no attempt.
+ */
+export type AnswerClass = 'found' | 'not_found' | 'permanent' | 'transient' | 'throttled' | 'auth';
+
+export interface AnswerTable {
+  /** Class by HTTP status, as `404` or as a family `4xx`. The exact status wins over the family. */
+  statuses: Readonly<Record<string, AnswerClass>>;
+  /** For providers that answer 200 with an error inside: JSON pointer to the code, and the class of each code. */
+  bodyCodes?: { pointer: string; classes: Readonly<Record<string, AnswerClass>> };
+}
+
+/** One third-party API. All of it is data: an adopter edits `config/providers.ts` and nothing else. */
+export interface ProviderConfig {
+  /** Lower-case name: key of the providers table, of the secret and of the answers in rows and results. */
+  name: string;
+  /** Base URL, e.g. `https://api.example.com`. A stage may override it. No other host is ever called. */
+  baseUrl: string;
+  /** Path with `{field}` placeholders, filled URL-encoded from the record. */
+  path: string;
+  /** Fields of the record that must be non-empty for the call; without them the answer is `not_applicable`, without a call. */
+  lookup: readonly string[];
+  /** Header that carries the credential, and the prefix before it. The value comes from the providers' secret, key = `name`. */
+  auth: { header: string; prefix: string };
+  /** One deadline over connect, headers and body. */
+  timeoutMs: number;
+  maxBodyBytes: number;
+  /** The provider's own limit; calls are paced at {@link PACE_SHARE} of it. */
+  ratePerSecond: number;
+  /** Calls beyond the rate that the provider tolerates at one moment. */
+  burst: number;
+  /** Expected 99th percentile of the answer time: sizes concurrency. */
+  p99Ms: number;
+  answers: AnswerTable;
+  /** JSON Schema of a `found` body. Anything else is `provider_bad_response`. */
+  responseSchema: Readonly<Record<string, unknown>>;
+}
+
+/** Share of the limit at which calls are paced: start times jitter and clocks differ, and a strict limit counts the excess. */
+export const PACE_SHARE = 0.985;
+
+/** Milliseconds between two call starts of the whole fleet. */
+export const intervalMs = (provider: Pick<ProviderConfig, 'ratePerSecond'>): number =>
+  1000 / (provider.ratePerSecond * PACE_SHARE);
