@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+import { readEnvironment, type EnvironmentSource } from '../runtime/environment.ts';
+import { common, shared, text, toggle } from '../runtime/variables.ts';
+
+/** Variables of the function that looks every minute for what got stuck. */
+export const reconcilerEnvironment = v.object({
+  ...common,
+  SUBMISSIONS_TABLE: shared.SUBMISSIONS_TABLE,
+  RECORDS_TABLE: shared.RECORDS_TABLE,
+  PROVIDERS_TABLE: shared.PROVIDERS_TABLE,
+  TENANTS_TABLE: shared.TENANTS_TABLE,
+  BUCKET: shared.BUCKET,
+  FANOUT_QUEUE_URL: shared.FANOUT_QUEUE_URL,
+  SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
+  BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
+  SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
+  BULK_DLQ_URL: shared.BULK_DLQ_URL,
+  FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
+  PROVIDER_RATES: shared.PROVIDER_RATES,
+  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
+  /** Whether records that an outage dead-lettered are replayed once their provider works again, and by which function. */
+  AUTOMATIC_REDRIVE: toggle,
+  REDRIVE_FUNCTION_NAME: text,
+});
+
+export type ReconcilerEnvironment = v.InferOutput<typeof reconcilerEnvironment>;
+
+/** Reads and checks the variables. Throws InvalidDataError naming each wrong one. */
+export const readReconcilerEnvironment = (source: EnvironmentSource = process.env): ReconcilerEnvironment =>
+  readEnvironment('reconciler', reconcilerEnvironment, source);
