@@ -1,0 +1,57 @@
+import type { DeployedResource, Json } from '../contract.ts';
+import { LocalCloudError } from '../errors.ts';
+import type { StackTemplate } from './assembly.ts';
+import { evaluate } from './intrinsics.ts';
+import { StackEvaluation } from './stack.ts';
+import type { CloudEnvironment } from './types/model.ts';
+
+/** What the templates amount to once every intrinsic is evaluated. */
+export interface EvaluatedAssembly {
+  /** In the order in which CloudFormation could create them. */
+  readonly resources: readonly DeployedResource[];
+  /** Outputs by stack name and output key. */
+  readonly outputs: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** Resources that were left out, as `stack/logicalId (type): reason`. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Evaluates the stacks of a cloud assembly for this machine: every resource gets the names, ARNs and attributes it would
+ * have once created, and every intrinsic function is replaced by its value. Nothing is created.
+ *
+ * @param stacks each after those it imports from, as `loadAssembly` gives them
+ * @throws LocalCloudError naming stack, logical id, type and property for everything that is not understood
+ */
+export function evaluateAssembly(stacks: readonly StackTemplate[], environment: CloudEnvironment): EvaluatedAssembly {
+  const exported = new Map<string, Json>();
+  const resources: DeployedResource[] = [];
+  const outputs: Record<string, Record<string, Json>> = {};
+  const ignored: string[] = [];
+  for (const stack of stacks) {
+    const evaluation = new StackEvaluation(stack, environment, exported);
+    const result = evaluation.run();
+    resources.push(...result.resources);
+    ignored.push(...result.ignored);
+    outputs[stack.name] = evaluateOutputs(stack, evaluation, exported);
+  }
+  return { resources, outputs, ignored };
+}
+
+function evaluateOutputs(
+  stack: StackTemplate,
+  evaluation: StackEvaluation,
+  exported: Map<string, Json>,
+): Record<string, Json> {
+  const outputs: Record<string, Json> = {};
+  for (const [key, output] of Object.entries(stack.template.Outputs)) {
+    const scope = evaluation.scope(`${stack.name}, output ${key}`);
+    if (output.Condition !== undefined && !scope.condition(output.Condition)) continue;
+    const value = evaluate(output.Value, scope);
+    outputs[key] = value;
+    if (output.Export === undefined) continue;
+    const name = String(evaluate(output.Export.Name, scope));
+    if (exported.has(name)) throw new LocalCloudError(`${scope.place}: the export ${name} exists already.`);
+    exported.set(name, value);
+  }
+  return outputs;
+}

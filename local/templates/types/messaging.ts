@@ -1,0 +1,83 @@
+import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
+
+/** Queues, topics and what sends to them on a schedule. */
+export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
+  'AWS::SQS::Queue': {
+    understood: [
+      'DelaySeconds',
+      'KmsMasterKeyId',
+      'MaximumMessageSize',
+      'MessageRetentionPeriod',
+      'QueueName',
+      'ReceiveMessageWaitTimeSeconds',
+      'RedriveAllowPolicy',
+      'RedrivePolicy',
+      'SqsManagedSseEnabled',
+      'VisibilityTimeout',
+    ],
+    harmless: { KmsDataKeyReusePeriodSeconds: HARMLESS.encryption, Tags: HARMLESS.tags },
+    identify: (naming) => {
+      const name = naming.name('QueueName', 80);
+      const { endpoint, accountId } = naming.environment;
+      const url = `${endpoint}/${accountId}/${name}`;
+      const arn = naming.arn('sqs', name);
+      return { physicalId: url, arn, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
+    },
+  },
+  'AWS::SQS::QueuePolicy': withoutArn(['PolicyDocument', 'Queues'], (naming) => naming.name(undefined, 255)),
+  'AWS::SNS::Topic': {
+    understood: ['DisplayName', 'KmsMasterKeyId', 'Subscription', 'TopicName'],
+    harmless: { Tags: HARMLESS.tags, TracingConfig: HARMLESS.tracing },
+    identify: (naming) => {
+      const name = naming.name('TopicName', 256);
+      const arn = naming.arn('sns', name);
+      return { physicalId: arn, arn, attributes: { TopicArn: arn, TopicName: name } };
+    },
+  },
+  'AWS::SNS::TopicPolicy': withoutArn(['PolicyDocument', 'Topics'], (naming) => naming.name(undefined, 255)),
+  'AWS::SNS::Subscription': {
+    understood: ['Endpoint', 'FilterPolicy', 'FilterPolicyScope', 'Protocol', 'RawMessageDelivery', 'TopicArn'],
+    identify: (naming) => {
+      const arn = `${naming.text('TopicArn') ?? ''}:${naming.uuid()}`;
+      return { physicalId: arn, arn, attributes: { Arn: arn } };
+    },
+  },
+  'AWS::Scheduler::Schedule': {
+    understood: [
+      'Description',
+      'EndDate',
+      'FlexibleTimeWindow',
+      'GroupName',
+      'Name',
+      'ScheduleExpression',
+      'ScheduleExpressionTimezone',
+      'StartDate',
+      'State',
+      'Target',
+    ],
+    harmless: { KmsKeyArn: HARMLESS.encryption },
+    identify: (naming) => {
+      const name = naming.name('Name', 64);
+      const arn = naming.arn('scheduler', `schedule/${naming.text('GroupName') ?? 'default'}/${name}`);
+      return { physicalId: name, arn, attributes: { Arn: arn } };
+    },
+  },
+  'AWS::Events::Rule': {
+    understood: [
+      'Description',
+      'EventBusName',
+      'EventPattern',
+      'Name',
+      'RoleArn',
+      'ScheduleExpression',
+      'State',
+      'Targets',
+    ],
+    harmless: { Tags: HARMLESS.tags },
+    identify: (naming) => {
+      const name = naming.name('Name', 64);
+      const arn = naming.arn('events', `rule/${name}`);
+      return { physicalId: name, arn, attributes: { Arn: arn } };
+    },
+  },
+};
