@@ -9,6 +9,7 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const REQUIRED_MAJOR = 24;
+/** @type {NodeJS.Signals[]} */
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The binary of the `node` package, an optional dependency that an install script downloads. */
@@ -47,7 +48,7 @@ function runAgainWith(node, flags) {
   }
   return new Promise(() => {
     child.on('error', (error) => void refuse(`${node} cannot be started (${error.message})`));
-    child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+    child.on('exit', (code, signal) => process.exit(code ?? (signal ? 128 + constants.signals[signal] : 1)));
   });
 }
 

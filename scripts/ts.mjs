@@ -16,9 +16,9 @@ if (file === undefined) {
 await requireNode();
 
 // Node.js before 24.12 announces type stripping as experimental on every start; that says nothing about Sluice.
-const emitWarning = process.emitWarning;
-process.emitWarning = (warning, ...rest) => {
-  if (!String(warning).includes('Type Stripping')) Reflect.apply(emitWarning, process, [warning, ...rest]);
+const emitWarning = process.emitWarning.bind(process);
+process.emitWarning = (/** @type {unknown[]} */ ...args) => {
+  if (!String(args[0]).includes('Type Stripping')) Reflect.apply(emitWarning, undefined, args);
 };
 
 // As if the file had been started directly: `process.argv` and `import.meta.main` are what it expects.
