@@ -216,7 +216,12 @@ export interface CloudOptions {
   readonly port?: number;
 }
 
-/** A running local cloud. */
+/**
+ * A running local cloud.
+ *
+ * Queues hand messages out with SQS's fair ordering by themselves: `MessageGroupId` is kept on standard queues, comes back
+ * as a system attribute, and a group that keeps many messages in flight waits while others have messages.
+ */
 export interface Cloud {
   /** `http://127.0.0.1:PORT`: speaks the AWS protocols of the emulated services and checks every call. */
   readonly awsEndpoint: string;

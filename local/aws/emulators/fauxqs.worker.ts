@@ -1,0 +1,99 @@
+import { buildApp } from 'fauxqs';
+import type { QueueDepth } from '../../contract.ts';
+import { FairBacklog, InFlightByGroup } from './fair-backlog.ts';
+import { type EmulatedQueue, loadInternals } from './fauxqs-internals.ts';
+import { serveCommands } from './protocol.ts';
+
+/** Objects larger than this are refused; everything lives in memory. */
+const MAX_BODY_BYTES = 2 ** 30;
+
+/** Carries a message's group past code that knows groups only on FIFO queues; not enumerable, so it has no size. */
+const GROUP = Symbol('MessageGroupId');
+
+const { SqsStore, SnsStore, S3Store } = await loadInternals();
+const sqsStore = new SqsStore();
+const snsStore = new SnsStore();
+const s3Store = new S3Store();
+
+const createMessage = SqsStore.createMessage.bind(SqsStore);
+SqsStore.createMessage = (body, attributes, delaySeconds, ...rest) => {
+  const message = createMessage(body, attributes, delaySeconds, ...rest);
+  const group: unknown = attributes === undefined ? undefined : Reflect.get(attributes, GROUP);
+  if (typeof group === 'string') message.messageGroupId = group;
+  return message;
+};
+
+const app = buildApp({
+  logger: false,
+  stores: { sqsStore, snsStore, s3Store } as NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>,
+});
+
+// The emulator's own parsers limit bodies to 11 MiB.
+app.removeContentTypeParser(['application/x-amz-json-1.0', '*']);
+app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) => {
+  done(null, body);
+});
+app.addContentTypeParser('application/x-amz-json-1.0', { parseAs: 'string' }, (_request, body, done) => {
+  const input: unknown = JSON.parse(body.toString());
+  keepGroups(input);
+  done(null, input);
+});
+
+/** Puts the group of each message that is sent where `createMessage` finds it. */
+function keepGroups(input: unknown): void {
+  if (typeof input !== 'object' || input === null) return;
+  const entries: unknown = Reflect.get(input, 'Entries') ?? [input];
+  if (!Array.isArray(entries)) return;
+  for (const entry of entries as unknown[]) {
+    if (typeof entry !== 'object' || entry === null) continue;
+    const group: unknown = Reflect.get(entry, 'MessageGroupId');
+    if (typeof group !== 'string') continue;
+    const attributes: unknown = Reflect.get(entry, 'MessageAttributes') ?? {};
+    if (typeof attributes !== 'object' || attributes === null) continue;
+    Object.defineProperty(attributes, GROUP, { value: group, enumerable: false });
+    Reflect.set(entry, 'MessageAttributes', attributes);
+  }
+}
+
+/** Gives a queue fair ordering: see `FairBacklog`. Purging assigns an empty array, which empties the backlog. */
+function makeFair(queue: EmulatedQueue): void {
+  const inFlight = new InFlightByGroup();
+  let backlog = new FairBacklog(inFlight);
+  queue.inflightMessages = inFlight;
+  Object.defineProperty(queue, 'messages', {
+    get: () => backlog,
+    set: () => (backlog = new FairBacklog(inFlight)),
+  });
+}
+
+function queueDepth(name: string): QueueDepth | undefined {
+  const queue = sqsStore.getQueueByName(name);
+  if (queue === undefined) return undefined;
+  queue.processTimers();
+  let oldest = Infinity;
+  const inFlight = queue.inflightMessages as Map<string, { message: { sentTimestamp?: number } }>;
+  for (const { sentTimestamp } of queue.messages) oldest = Math.min(oldest, sentTimestamp);
+  for (const { sentTimestamp } of queue.delayedMessages) oldest = Math.min(oldest, sentTimestamp);
+  for (const { message } of inFlight.values()) oldest = Math.min(oldest, message.sentTimestamp ?? Infinity);
+  return {
+    visible: queue.messages.length,
+    inFlight: inFlight.size,
+    delayed: queue.delayedMessages.length,
+    oldestSentTimestamp: oldest === Infinity ? undefined : oldest,
+  };
+}
+
+await app.listen({ port: 0, host: '127.0.0.1' });
+const address = app.server.address();
+
+serveCommands(typeof address === 'object' && address !== null ? address.port : 0, {
+  createQueue: ({ name, url, arn, attributes }) => makeFair(sqsStore.createQueue(name, url, arn, attributes)),
+  createTopic: ({ name, arn, attributes }) => {
+    snsStore.topics.set(arn, { arn, name, attributes, tags: new Map(), subscriptionArns: [] });
+  },
+  subscribe: ({ topicArn, protocol, endpoint, attributes }) => {
+    snsStore.subscribe(topicArn, protocol, endpoint, attributes);
+  },
+  createBucket: ({ name }) => s3Store.createBucket(name),
+  queueDepth: ({ name }) => queueDepth(name),
+});
