@@ -1,0 +1,135 @@
+import { CR, LF, QUOTE } from './bytes.ts';
+
+type State =
+  /** At the first byte of a cell: a quote here opens a quoted cell, anywhere else it is text. */
+  | 'cell_start'
+  | 'plain'
+  | 'quoted'
+  /** Behind a quote in a quoted cell: it closed the cell, or is the first half of a doubled one. */
+  | 'quote_seen'
+  /** Quotes mean nothing: everything up to the line end. */
+  | 'line';
+
+/** `end`: at a line end that ends the record. `stray`: at text behind a closing quote. `more`: the bytes are used up. */
+export type LexerStop = 'end' | 'stray' | 'more';
+
+/**
+ * Finds where a record ends, across blocks. A record is a line; with a delimiter given (CSV), line ends inside a quoted
+ * cell belong to the record.
+ */
+export class RecordLexer {
+  readonly #delimiter: number | undefined;
+  #state: State = 'cell_start';
+  #afterCr = false;
+  /** 1-based column of the cell the lexer is in. */
+  column = 1;
+  /** True when a quoted cell was seen in this record. */
+  quoted = false;
+  /** True when text was found behind a closing quote, so that quotes mean nothing for the rest of the line. */
+  stray = false;
+  /** Line ends inside quotes so far. */
+  breaks = 0;
+  /** Line ends inside quotes before the cell that the lexer is in. */
+  breaksBeforeCell = 0;
+  /** Offset of the first line end inside quotes: where the first physical line of the record ends. */
+  firstBreakOffset = -1;
+
+  /** `delimiter`: one ASCII byte; none for formats in which every line is a record. */
+  constructor(delimiter?: number) {
+    this.#delimiter = delimiter;
+    this.reset();
+  }
+
+  reset(): void {
+    this.#state = this.#delimiter === undefined ? 'line' : 'cell_start';
+    this.#afterCr = false;
+    this.column = 1;
+    this.quoted = false;
+    this.stray = false;
+    this.breaks = 0;
+    this.breaksBeforeCell = 0;
+    this.firstBreakOffset = -1;
+  }
+
+  /** From here to the line end quotes are text. */
+  ignoreQuotes(): void {
+    this.#state = 'line';
+    this.stray = true;
+  }
+
+  get inQuotes(): boolean {
+    return this.#state === 'quoted';
+  }
+
+  /**
+   * Goes on at index `from`. Answers the index where it stopped and why. `offset` is the file offset of `bytes[0]`.
+   */
+  run(bytes: Buffer, from: number, offset: number): { at: number; stop: LexerStop } {
+    let at = from;
+    while (at < bytes.length) {
+      if (this.#state === 'quoted') {
+        at = this.#skipQuoted(bytes, at, offset);
+        continue;
+      }
+      const byte = bytes[at];
+      if (byte === LF || byte === CR) return { at, stop: 'end' };
+      if (this.#state === 'line') {
+        at += 1;
+      } else if (byte === this.#delimiter) {
+        this.#nextCell();
+        at += 1;
+      } else if (this.#state === 'quote_seen') {
+        if (byte !== QUOTE) return { at, stop: 'stray' };
+        this.#state = 'quoted';
+        at += 1;
+      } else if (this.#state === 'cell_start' && byte === QUOTE) {
+        this.#openQuote();
+        at += 1;
+      } else {
+        at = this.#skipPlain(bytes, at);
+      }
+    }
+    return { at, stop: 'more' };
+  }
+
+  #nextCell(): void {
+    this.#state = 'cell_start';
+    this.column += 1;
+  }
+
+  #openQuote(): void {
+    this.#state = 'quoted';
+    this.#afterCr = false;
+    this.quoted = true;
+    this.breaksBeforeCell = this.breaks;
+  }
+
+  #skipPlain(bytes: Buffer, from: number): number {
+    this.#state = 'plain';
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === this.#delimiter || byte === LF || byte === CR) return at;
+    }
+    return bytes.length;
+  }
+
+  /** Index behind the next quote; counts the line ends before it. */
+  #skipQuoted(bytes: Buffer, from: number, offset: number): number {
+    let afterCr = this.#afterCr;
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        this.#state = 'quote_seen';
+        this.#afterCr = false;
+        return at + 1;
+      }
+      if (byte === CR || (byte === LF && !afterCr)) {
+        if (this.breaks === 0) this.firstBreakOffset = offset + at;
+        this.breaks += 1;
+      }
+      afterCr = byte === CR;
+    }
+    this.#afterCr = afterCr;
+    return bytes.length;
+  }
+}
