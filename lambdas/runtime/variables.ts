@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isSafeBaseUrl } from '../domain/base-url.ts';
 
 /* The kinds of values that environment variables hold, and the variables that several functions share. */
 
@@ -31,14 +32,6 @@ export const toggle = v.pipe(
 /** JSON text that matches `schema` once parsed. */
 export const json = <S extends v.GenericSchema>(schema: S) =>
   v.pipe(v.string(), v.parseJson(undefined, 'JSON is required'), schema);
-
-/** True for a URL that credentials may be sent to: https, or http to this very machine (the stand-ins of the local cloud). */
-export function isSafeBaseUrl(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
-  const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
-}
 
 const providerName = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, 'lower-case provider names are required'));
 

@@ -1,0 +1,34 @@
+import { InvalidDataError } from './errors.ts';
+import type { ProviderConfig } from './providers.ts';
+
+/** What a stage sets for a provider, in place of its configuration's own values. */
+export interface ProviderOverrides {
+  baseUrls: Readonly<Record<string, string>>;
+  ratesPerSecond: Readonly<Record<string, number>>;
+}
+
+/**
+ * The providers with a stage's base URLs and rates in place.
+ *
+ * @throws InvalidDataError when one has no base URL or rate, or a value is there for a provider that is not configured:
+ * infrastructure and function would otherwise work with different providers.
+ */
+export function withOverrides(
+  providers: readonly ProviderConfig[],
+  { baseUrls, ratesPerSecond }: ProviderOverrides,
+): ProviderConfig[] {
+  const known = new Set(providers.map(({ name }) => name));
+  for (const name of [...Object.keys(baseUrls), ...Object.keys(ratesPerSecond)]) {
+    if (!known.has(name)) throw mismatch(name, 'is set for this stage but is not in config/providers.ts');
+  }
+  return providers.map((provider) => {
+    const baseUrl = baseUrls[provider.name];
+    const ratePerSecond = ratesPerSecond[provider.name];
+    if (baseUrl === undefined) throw mismatch(provider.name, 'has no base URL in PROVIDER_BASE_URLS');
+    if (ratePerSecond === undefined) throw mismatch(provider.name, 'has no rate in PROVIDER_RATES');
+    return { ...provider, baseUrl, ratePerSecond };
+  });
+}
+
+const mismatch = (name: string, problem: string): InvalidDataError =>
+  new InvalidDataError(`Provider "${name}" ${problem}: deploy the functions and their configuration together.`);
