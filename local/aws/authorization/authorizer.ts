@@ -1,0 +1,149 @@
+import type { AuthorizationDecision, Denial, StatementReference, UsedStatement } from '../../contract.ts';
+import { type ConditionContext, mentionedConditionKeys, relevantContext } from './context.ts';
+import { ALLOWED, type Decision, implicitRefusal, type Question } from './decision.ts';
+import { keyActionsFor, SERVICE_OWNED_KEY } from './keys.ts';
+import { type NamedPolicy, type PolicySet, statementsOf } from './policies.ts';
+import type { Principal } from './principals.ts';
+import { baseArn, simulate } from './simulation.ts';
+
+/** Object keys and prefixes make many different questions; beyond this many answers the cache starts again. */
+const MAX_CACHED = 50_000;
+const MAX_DENIALS = 10_000;
+
+/**
+ * Decides whether a principal may do something, as IAM would from the templates' policies: identity policies, permission
+ * boundaries, resource policies and the policies of encryption keys. Remembers what it decided, what it refused, and which
+ * statements allowed something.
+ */
+export class Authorizer {
+  readonly #policies: PolicySet;
+  readonly #keys: ReadonlyMap<string, string>;
+  readonly #region: string;
+  readonly #accountId: string;
+  readonly #statements: ReadonlyMap<string, StatementReference>;
+  readonly #mentioned: ReadonlySet<string>;
+  readonly #decisions = new Map<string, Decision>();
+  readonly #uses = new Map<string, Map<string, number>>();
+  readonly #denials: Denial[] = [];
+
+  constructor(
+    policies: PolicySet,
+    keys: ReadonlyMap<string, string>,
+    environment: { region: string; accountId: string },
+  ) {
+    this.#policies = policies;
+    this.#keys = keys;
+    this.#region = environment.region;
+    this.#accountId = environment.accountId;
+    this.#statements = statementsOf(policies);
+    this.#mentioned = mentionedConditionKeys(allPolicies(policies));
+  }
+
+  /** Decides, and records a refusal or the use of the statements that allowed it. */
+  async authorize(question: Question): Promise<AuthorizationDecision> {
+    if (question.principal.kind === 'operator') return ALLOWED;
+    const decision = await this.decide(question);
+    if (decision.allowed) for (const id of decision.statements) this.#countUse(id, question.action);
+    else this.#recordDenial(question.principal, decision);
+    return decision;
+  }
+
+  /** Decides without recording anything. */
+  async decide(question: Question): Promise<Decision> {
+    if (question.principal.kind === 'operator') return ALLOWED;
+    const { values, cacheKey } = relevantContext(this.#contextOf(question), this.#mentioned);
+    const key = `${question.principal.arn}\n${question.action}\n${question.resource}\n${cacheKey}`;
+    const known = this.#decisions.get(key);
+    if (known !== undefined) return known;
+    const decision = await this.#decideWithKey(question, values);
+    if (this.#decisions.size >= MAX_CACHED) this.#decisions.clear();
+    this.#decisions.set(key, decision);
+    return decision;
+  }
+
+  denials(): readonly Denial[] {
+    return [...this.#denials];
+  }
+
+  usedStatements(): UsedStatement[] {
+    return [...this.#uses].flatMap(([id, calls]) => {
+      const statement = this.#statements.get(id);
+      return statement === undefined ? [] : [{ ...statement, calls: Object.fromEntries(calls) }];
+    });
+  }
+
+  /** Statements that grant something and have allowed nothing so far. */
+  unusedStatements(): StatementReference[] {
+    return [...this.#statements]
+      .filter(([id, { effect }]) => effect === 'Allow' && !this.#uses.has(id))
+      .map(([, statement]) => statement);
+  }
+
+  async #decideWithKey(question: Question, values: Record<string, string | string[]>): Promise<Decision> {
+    const own = await simulate(question, values, this.#policies, this.#accountId);
+    const key = own.allowed ? this.#keys.get(baseArn(question.resource)) : undefined;
+    if (key === undefined) return own;
+    const statements = [...own.statements];
+    for (const action of keyActionsFor(question.action)) {
+      const decision = await this.#decideKey(question, action, key);
+      if (!decision.allowed) return decision;
+      statements.push(...decision.statements);
+    }
+    return { ...own, statements };
+  }
+
+  async #decideKey(question: Question, action: string, key: string): Promise<Decision> {
+    if (key.startsWith(SERVICE_OWNED_KEY)) {
+      if (question.principal.kind === 'role') return ALLOWED;
+      return implicitRefusal({ principal: question.principal, action, resource: key }, 'resource');
+    }
+    const service = question.action.split(':')[0];
+    const context = { ...question.context, 'kms:ViaService': `${service}.${this.#region}.amazonaws.com` };
+    return this.decide({ principal: question.principal, action, resource: key, context });
+  }
+
+  #contextOf({ principal, context }: Question): ConditionContext {
+    return {
+      'aws:SecureTransport': 'true',
+      'aws:RequestedRegion': this.#region,
+      'aws:ResourceAccount': this.#accountId,
+      'aws:ViaAWSService': 'false',
+      ...(principal.kind === 'role'
+        ? {
+            'aws:PrincipalArn': principal.role.arn,
+            'aws:PrincipalAccount': this.#accountId,
+            'aws:PrincipalType': 'AssumedRole',
+            'aws:PrincipalIsAWSService': 'false',
+            'aws:SourceIp': '127.0.0.1',
+            'kms:CallerAccount': this.#accountId,
+          }
+        : { 'aws:PrincipalIsAWSService': 'true', 'aws:PrincipalServiceName': principal.arn }),
+      ...context,
+    };
+  }
+
+  #countUse(id: string, action: string): void {
+    const calls = this.#uses.get(id) ?? new Map<string, number>();
+    calls.set(action, (calls.get(action) ?? 0) + 1);
+    this.#uses.set(id, calls);
+  }
+
+  #recordDenial(principal: Principal, { action, resource, message }: Decision): void {
+    if (this.#denials.length >= MAX_DENIALS) this.#denials.shift();
+    const { arn, functionName } = principal;
+    this.#denials.push({ atMs: Date.now(), principal: arn, functionName, action, resource, message });
+  }
+}
+
+function* allPolicies({
+  roles,
+  resources,
+}: PolicySet): Generator<{ place: string; document: NamedPolicy['document'] }> {
+  for (const role of roles.values()) {
+    for (const { name, document } of role.policies) yield { place: `Policy ${name} of role ${role.name}`, document };
+    if (role.boundary !== undefined) yield { place: `Boundary of role ${role.name}`, document: role.boundary.document };
+  }
+  for (const { arn, policies } of resources.values()) {
+    for (const { name, document } of policies) yield { place: `Policy ${name} of ${arn}`, document };
+  }
+}
