@@ -1,0 +1,26 @@
+import type { AdmissionStore, Backlog, OpenWork } from '../../../lambdas/domain/ports.ts';
+
+export function createMemoryAdmission(): AdmissionStore {
+  const tenants = new Map<string, Map<string, OpenWork>>();
+  let newest: Backlog | undefined;
+
+  return {
+    async openWork(tenantId) {
+      const work = [...(tenants.get(tenantId)?.values() ?? [])];
+      return structuredClone(work).sort((a, b) => (a.submissionId < b.submissionId ? -1 : 1));
+    },
+    async setOpenWork(tenantId, work) {
+      const open = tenants.get(tenantId) ?? new Map<string, OpenWork>();
+      tenants.set(tenantId, open.set(work.submissionId, structuredClone(work)));
+    },
+    async clearOpenWork(tenantId, submissionId) {
+      tenants.get(tenantId)?.delete(submissionId);
+    },
+    async backlog() {
+      return structuredClone(newest);
+    },
+    async saveBacklog(backlog) {
+      if (newest === undefined || newest.asOfMs <= backlog.asOfMs) newest = structuredClone(backlog);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { InvalidDataError, ObjectChangedError, ObjectMissingError } from '../../../lambdas/domain/errors.ts';
+import type { ObjectInfo, ObjectStore, ObjectWriter } from '../../../lambdas/domain/ports.ts';
+import { noHook, intercept, type PortHook } from './hook.ts';
+
+export interface MemoryObjectStore extends ObjectStore {
+  /** Puts text or bytes under a key, for arranging a test. */
+  seed(key: string, body: string | Uint8Array): ObjectInfo;
+  keys(): string[];
+  /** The whole object as text; throws ObjectMissingError. */
+  text(key: string): string;
+  delete(key: string): void;
+}
+
+interface StoredObject {
+  bytes: Uint8Array;
+  contentType: string;
+}
+
+const infoOf = ({ bytes }: StoredObject): ObjectInfo => ({
+  etag: `"${createHash('md5').update(bytes).digest('hex')}"`,
+  sizeBytes: bytes.byteLength,
+});
+
+async function* pieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield bytes.slice(at, at + pieceBytes);
+}
+
+/** @param options.pieceBytes - Size of what a read yields at a time; small values find readers that split wrongly. */
+export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: number } = {}): MemoryObjectStore {
+  const { hook = noHook, pieceBytes = 65_536 } = options;
+  const objects = new Map<string, StoredObject>();
+
+  const found = (key: string): StoredObject => {
+    const object = objects.get(key);
+    if (object === undefined) throw new ObjectMissingError(`There is no object ${key}.`);
+    return object;
+  };
+  const store = (key: string, bytes: Uint8Array, contentType: string): ObjectInfo => {
+    const object = { bytes: Uint8Array.from(bytes), contentType };
+    objects.set(key, object);
+    return infoOf(object);
+  };
+  const writerOf = (key: string, contentType: string): ObjectWriter => {
+    const parts: Uint8Array[] = [];
+    return {
+      async write(chunk) {
+        parts.push(Uint8Array.from(chunk));
+      },
+      async close() {
+        store(key, Buffer.concat(parts), contentType);
+      },
+      async abort() {
+        parts.length = 0;
+      },
+    };
+  };
+
+  const port: MemoryObjectStore = {
+    async head(key) {
+      const object = objects.get(key);
+      return object && infoOf(object);
+    },
+    async read(source, fromByte) {
+      const object = found(source.key);
+      const { etag } = infoOf(object);
+      if (etag !== source.etag) {
+        throw new ObjectChangedError(`The object ${source.key} has the ETag ${etag}, not the accepted ${source.etag}.`);
+      }
+      return pieces(object.bytes.slice(fromByte), pieceBytes);
+    },
+    async getSmall(key, maxBytes) {
+      const object = objects.get(key);
+      if (object === undefined) return undefined;
+      if (object.bytes.byteLength > maxBytes) {
+        throw new InvalidDataError(`The object ${key} has ${object.bytes.byteLength} bytes; ${maxBytes} are allowed.`);
+      }
+      return Uint8Array.from(object.bytes);
+    },
+    async put(key, body, contentType) {
+      return store(key, body, contentType);
+    },
+    writer: (key, contentType) => intercept('objects.writer', writerOf(key, contentType), hook),
+    seed: (key, body) => store(key, typeof body === 'string' ? Buffer.from(body) : body, 'application/octet-stream'),
+    keys: () => [...objects.keys()].sort(),
+    text: (key) => Buffer.from(found(key).bytes).toString('utf8'),
+    delete(key) {
+      objects.delete(key);
+    },
+  };
+  return intercept('objects', port, hook, ['writer', 'seed', 'keys', 'text', 'delete']);
+}

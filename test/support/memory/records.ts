@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import { chunkOf, isTerminal, type RecordRow } from '../../../lambdas/domain/model.ts';
+import type { RecordStore } from '../../../lambdas/domain/ports.ts';
+import type { Clock } from '../../../lambdas/domain/time.ts';
+
+export interface MemoryRecordStore extends RecordStore {
+  /** Every unexpired row of a submission in record order, for checks. */
+  all(submissionId: string): RecordRow[];
+}
+
+const stands = (stored: RecordRow, row: RecordRow): boolean =>
+  stored.state === 'succeeded' ||
+  stored.generation > row.generation ||
+  (stored.generation === row.generation && isTerminal(stored.state));
+
+export function createMemoryRecords(clock: Clock): MemoryRecordStore {
+  const submissions = new Map<string, Map<number, RecordRow>>();
+
+  const find = (submissionId: string, recordNo: number): RecordRow | undefined => {
+    const row = submissions.get(submissionId)?.get(recordNo);
+    return row !== undefined && row.expiresAtSeconds * 1000 > clock.now() ? row : undefined;
+  };
+  const all = (submissionId: string): RecordRow[] => {
+    const numbers = [...(submissions.get(submissionId)?.keys() ?? [])].sort((a, b) => a - b);
+    return structuredClone(numbers.flatMap((recordNo) => find(submissionId, recordNo) ?? []));
+  };
+
+  return {
+    async getMany(keys) {
+      const distinct = new Map(keys.map((key) => [`${key.submissionId}#${key.recordNo}`, key]));
+      return structuredClone([...distinct.values()].flatMap((key) => find(key.submissionId, key.recordNo) ?? []));
+    },
+    async put(row) {
+      const stored = find(row.submissionId, row.recordNo);
+      if (stored !== undefined && stands(stored, row)) {
+        return { applied: isDeepStrictEqual(stored, row), stored: structuredClone(stored) };
+      }
+      const rows = submissions.get(row.submissionId) ?? new Map<number, RecordRow>();
+      submissions.set(row.submissionId, rows.set(row.recordNo, structuredClone(row)));
+      return { applied: true, stored: structuredClone(row) };
+    },
+    async chunkRows(submissionId, chunk) {
+      return all(submissionId).filter((row) => chunkOf(row.recordNo) === chunk);
+    },
+    all,
+  };
+}

@@ -1,0 +1,18 @@
+import type { DomainEvent, Telemetry } from '../../../lambdas/domain/ports.ts';
+
+export interface MemoryTelemetry extends Telemetry {
+  readonly events: DomainEvent[];
+  named(name: DomainEvent['name']): DomainEvent[];
+}
+
+/** Keeps every event, for assertions. */
+export function createMemoryTelemetry(): MemoryTelemetry {
+  const events: DomainEvent[] = [];
+  return {
+    events,
+    emit(event) {
+      events.push(event);
+    },
+    named: (name) => events.filter((event) => event.name === name),
+  };
+}
