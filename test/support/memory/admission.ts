@@ -7,7 +7,7 @@ export function createMemoryAdmission(): AdmissionStore {
   return {
     async openWork(tenantId) {
       const work = [...(tenants.get(tenantId)?.values() ?? [])];
-      return structuredClone(work).sort((a, b) => (a.submissionId < b.submissionId ? -1 : 1));
+      return structuredClone(work).toSorted((a, b) => (a.submissionId < b.submissionId ? -1 : 1));
     },
     async setOpenWork(tenantId, work) {
       const open = tenants.get(tenantId) ?? new Map<string, OpenWork>();

@@ -87,7 +87,7 @@ export function createMemoryLedger(clock: Clock): MemoryLedgerStore {
       return stored && visible(stored);
     },
     all(submissionId) {
-      const chunks = [...(items.get(submissionId)?.keys() ?? [])].sort((a, b) => a - b);
+      const chunks = [...(items.get(submissionId)?.keys() ?? [])].toSorted((a, b) => a - b);
       return chunks.flatMap((chunk) => find(submissionId, chunk) ?? []).map(visible);
     },
   };

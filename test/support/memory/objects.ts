@@ -82,7 +82,7 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
     },
     writer: (key, contentType) => intercept('objects.writer', writerOf(key, contentType), hook),
     seed: (key, body) => store(key, typeof body === 'string' ? Buffer.from(body) : body, 'application/octet-stream'),
-    keys: () => [...objects.keys()].sort(),
+    keys: () => [...objects.keys()].toSorted(),
     text: (key) => Buffer.from(found(key).bytes).toString('utf8'),
     delete(key) {
       objects.delete(key);

@@ -21,7 +21,7 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
     return row !== undefined && row.expiresAtSeconds * 1000 > clock.now() ? row : undefined;
   };
   const all = (submissionId: string): RecordRow[] => {
-    const numbers = [...(submissions.get(submissionId)?.keys() ?? [])].sort((a, b) => a - b);
+    const numbers = [...(submissions.get(submissionId)?.keys() ?? [])].toSorted((a, b) => a - b);
     return structuredClone(numbers.flatMap((recordNo) => find(submissionId, recordNo) ?? []));
   };
 

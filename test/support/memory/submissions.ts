@@ -16,7 +16,7 @@ export function createMemorySubmissions(
   ledgerOf: (submissionId: string) => LedgerChunk[],
 ): MemorySubmissionStore {
   const table = createSubmissionTable(clock);
-  const { visible } = table;
+  const visible = (submission: Submission): Submission => table.visible(submission);
 
   const touch = (submission: Submission, nowMs: number): void => {
     submission.updatedAtMs = nowMs;
@@ -32,7 +32,7 @@ export function createMemorySubmissions(
     table
       .all()
       .filter(({ state, nextCheckAtMs }) => isOpen(state) && nextCheckAtMs !== undefined)
-      .sort(checkedFirst);
+      .toSorted(checkedFirst);
   const claimed = (submission: Submission): Claim => ({ outcome: 'claimed', submission: visible(submission) });
 
   return {
@@ -56,7 +56,7 @@ export function createMemorySubmissions(
         .filter(
           (submission) => submission.tenantId === tenantId && (state === undefined || submission.state === state),
         );
-      return pageOf(matching.sort(newestFirst).map(visible), tenantId, page);
+      return pageOf(matching.toSorted(newestFirst).map(visible), tenantId, page);
     },
     async listDue({ nowMs, limit }) {
       return indexed()
