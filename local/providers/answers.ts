@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { Mode } from './settings.ts';
+
+/** A well-behaved provider's answer to one key. */
+export interface KeyAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** One stand-in provider: where it listens, and what it knows. */
+export interface StandInDefinition {
+  /** The provider's name in `config/providers.ts`; also the first segment of its paths. */
+  name: string;
+  /** Path below the name; every group is a part of the lookup key, still percent-encoded. */
+  route: RegExp;
+  /** The same key always gives the same answer. */
+  answer(parts: readonly string[]): KeyAnswer;
+}
+
+/**
+ * Keys that make a healthy provider fail for one record only, so that a sample file can hold troubled rows:
+ * `status-503.example.com`, `garbage.example.com`, `hang.example.com`, `reset.example.com`, `slow-body.example.com`.
+ */
+export function faultOfKey(key: string): { mode: Mode; status?: number } | undefined {
+  const status = /(?:^|\/)status-([2-5]\d\d)\b/i.exec(key)?.[1];
+  if (status !== undefined) return { mode: 'outage', status: Number(status) };
+  const mode = /(?:^|\/)(hang|garbage|reset|slow-body)\./i.exec(key)?.[1]?.toLowerCase();
+  if (mode === 'hang' || mode === 'garbage' || mode === 'reset') return { mode };
+  return mode === 'slow-body' ? { mode: 'slow_body' } : undefined;
+}
+
+/** A number from 0 to `below` - 1 that depends on the text and the salt only. */
+function pick(text: string, salt: string, below: number): number {
+  return createHash('sha256').update(`${salt}\n${text}`).digest().readUInt32BE(0) % below;
+}
+
+const choose = <T>(text: string, salt: string, from: readonly [T, ...T[]]): T =>
+  from[pick(text, salt, from.length)] ?? from[0];
+
+const INDUSTRIES = [
+  'Software',
+  'Logistics',
+  'Food production',
+  'Machine building',
+  'Retail',
+  'Energy',
+  'Healthcare',
+  'Construction',
+] as const;
+const SIZES = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001-5000'] as const;
+const SUFFIXES = ['Ltd', 'GmbH', 'Inc.', 'S.A.', 'B.V.', 'AB'] as const;
+
+/** Firmographics by domain. */
+const company: StandInDefinition = {
+  name: 'company',
+  route: /^\/v1\/companies\/([^/]+)$/,
+  answer([domain = '']) {
+    const host = domain.toLowerCase();
+    if (
+      !/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/.test(host) ||
+      host.endsWith('.invalid')
+    ) {
+      return refusal('invalid_domain', 'The domain is not one that can be registered.');
+    }
+    if (host.startsWith('unknown'))
+      return { status: 404, body: { error: { code: 'not_found', message: 'No company.' } } };
+    const label = host.split('.')[0] ?? host;
+    const name = `${label.charAt(0).toUpperCase()}${label.slice(1).replaceAll('-', ' ')}`;
+    return {
+      status: 200,
+      body: {
+        domain: host,
+        name: `${name} ${choose(host, 'suffix', SUFFIXES)}`,
+        industry: choose(host, 'industry', INDUSTRIES),
+        employees: choose(host, 'size', SIZES),
+        founded: 1950 + pick(host, 'founded', 74),
+      },
+    };
+  },
+};
+
+const SYLLABLES = [
+  'al',
+  'ber',
+  'dor',
+  'en',
+  'fel',
+  'gra',
+  'hol',
+  'lin',
+  'mar',
+  'nor',
+  'ros',
+  'ster',
+  'tal',
+  'wick',
+] as const;
+
+/** Place by country and postal code. */
+const geo: StandInDefinition = {
+  name: 'geo',
+  route: /^\/v1\/places\/([^/]+)\/([^/]+)$/,
+  answer([country = '', postalCode = '']) {
+    if (!/^[A-Za-z]{2}$/.test(country)) {
+      return refusal('invalid_country', 'The country is not an ISO 3166-1 alpha-2 code.');
+    }
+    // A code of nothing but zeros or nines is assigned nowhere.
+    if (/^[\s-]*(?:[0\s-]+|[9\s-]+)$/.test(postalCode)) {
+      return { status: 404, body: { error: { code: 'not_found', message: 'No such place.' } } };
+    }
+    const key = `${country.toUpperCase()} ${postalCode.toUpperCase()}`;
+    const place = ['first', 'second', 'third'].map((salt) => choose(key, salt, SYLLABLES)).join('');
+    return {
+      status: 200,
+      body: {
+        country: country.toUpperCase(),
+        postal_code: postalCode,
+        place: `${place.charAt(0).toUpperCase()}${place.slice(1)}`,
+        latitude: Number((pick(key, 'latitude', 130_000) / 1000 - 60).toFixed(3)),
+        longitude: Number((pick(key, 'longitude', 360_000) / 1000 - 180).toFixed(3)),
+      },
+    };
+  },
+};
+
+const refusal = (code: string, message: string): KeyAnswer => ({ status: 422, body: { error: { code, message } } });
+
+export const STAND_INS: readonly StandInDefinition[] = [company, geo];
