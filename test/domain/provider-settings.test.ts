@@ -15,7 +15,10 @@ describe('the settings of a stage', () => {
   it.each([
     [{ baseUrls: { company: baseUrls.company }, ratesPerSecond }, /"geo" has no base URL/],
     [{ baseUrls, ratesPerSecond: { geo: 1 } }, /"company" has no rate/],
-    [{ baseUrls: { ...baseUrls, weather: 'https://w.example.com' }, ratesPerSecond }, /"weather" is set for this stage/],
+    [
+      { baseUrls: { ...baseUrls, weather: 'https://w.example.com' }, ratesPerSecond },
+      /"weather" is set for this stage/,
+    ],
     [{ baseUrls, ratesPerSecond: { ...ratesPerSecond, weather: 1 } }, /"weather" is set for this stage/],
   ])('that do not fit the providers are refused (%#)', (overrides, message) => {
     expect(() => withOverrides(PROVIDERS, overrides)).toThrow(message);
@@ -28,8 +31,12 @@ describe('a credential', () => {
     (url) => expect(isSafeBaseUrl(url)).toBe(true),
   );
 
-  it.each(['http://api.example.com', 'http://127.0.0.1.example.com', 'https://u:p@api.example.com', 'https://a.example/?k=1', 'ftp://127.0.0.1', 'x'])(
-    'may not be sent to %s',
-    (url) => expect(isSafeBaseUrl(url)).toBe(false),
-  );
+  it.each([
+    'http://api.example.com',
+    'http://127.0.0.1.example.com',
+    'https://u:p@api.example.com',
+    'https://a.example/?k=1',
+    'ftp://127.0.0.1',
+    'x',
+  ])('may not be sent to %s', (url) => expect(isSafeBaseUrl(url)).toBe(false));
 });

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import {
+  CapacityError,
+  deriveCapacity,
+  visibilityTimeoutSeconds,
+  type CapacityInput,
+} from '../../lambdas/domain/capacity.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
+
+const provider = (change: Partial<CapacityInput['providers'][number]> = {}) => ({
+  name: 'company',
+  ratePerSecond: 200,
+  p99Ms: 800,
+  timeoutMs: 5_000,
+  ...change,
+});
+
+const input = (change: Partial<CapacityInput> = {}): CapacityInput => ({
+  providers: [provider()],
+  batchSize: 10,
+  laneShares: { small: 0.5, bulk: 0.5 },
+  maxFunctionTimeoutSeconds: 120,
+  ...change,
+});
+
+describe('the capacity', () => {
+  it('keeps as many workers as the pace needs while answers are slow', () => {
+    // 197 records per second, 1.7 s per batch of ten.
+    expect(deriveCapacity(input()).maxConcurrency).toEqual({ small: 34, bulk: 34 });
+  });
+
+  it('is decided by the provider that needs the most workers', () => {
+    const quick = provider({ name: 'geo', p99Ms: 50 });
+    expect(deriveCapacity(input({ providers: [quick, provider()] }))).toMatchObject({
+      maxConcurrency: { small: 34, bulk: 34 },
+      slowestAnswerMs: 10_000,
+    });
+  });
+
+  it('never goes below the two workers that an event source starts with', () => {
+    const slow = provider({ ratePerSecond: 1 });
+    expect(deriveCapacity(input({ providers: [slow] })).maxConcurrency).toEqual({ small: 2, bulk: 2 });
+  });
+
+  it('gives a lane with a larger share as many more workers', () => {
+    const { maxConcurrency } = deriveCapacity(input({ laneShares: { small: 0.75, bulk: 0.25 } }));
+    expect(maxConcurrency).toEqual({ small: 102, bulk: 34 });
+  });
+
+  it('sizes the timeout by the slots that all workers wait for at the slowest provider, and the slowest answers', () => {
+    const slow = provider({ name: 'geo', ratePerSecond: 20, timeoutMs: 3_000 });
+    const capacity = deriveCapacity(input({ providers: [provider(), slow] }));
+    // 68 workers x 10 records / 19.7 per second = 34.6 s, and 8 s of answers, and 10 s to hand back.
+    expect(capacity).toMatchObject({ saturatedBatchMs: 34_518, slowestAnswerMs: 8_000, functionTimeoutSeconds: 53 });
+    expect(capacity.visibilityTimeoutSeconds).toBe(318);
+  });
+
+  it('collects for a second where a batch is larger than one receive', () => {
+    expect(deriveCapacity(input({ batchSize: 11 }))).toMatchObject({
+      batchWindowSeconds: 1,
+      functionTimeoutSeconds: 30,
+      visibilityTimeoutSeconds: 181,
+    });
+  });
+
+  it('refuses a batch that cannot end within the timeout, and says why', () => {
+    const slow = provider({ ratePerSecond: 0.2 });
+    const derive = () => deriveCapacity(input({ providers: [slow] }));
+    expect(derive).toThrow(CapacityError);
+    expect(derive).toThrow(
+      /4 workers and 10 records each it waits up to 203\.1 s for the slots of "company" \(0\.2 calls/,
+    );
+    expect(derive).toThrow(/Lower worker\.batchSize/);
+    expect(deriveCapacity(input({ providers: [slow], batchSize: 2 })).functionTimeoutSeconds).toBe(56);
+  });
+
+  it('refuses more workers than an event source allows, with a batch size that works', () => {
+    const fast = provider({ ratePerSecond: 10_000 });
+    expect(() => deriveCapacity(input({ providers: [fast] }))).toThrow(/needs 1675 workers.*from 10 to 17 or more/);
+    expect(deriveCapacity(input({ providers: [fast], batchSize: 17 })).maxConcurrency.bulk).toBeLessThanOrEqual(1_000);
+  });
+
+  it.each([
+    [{ providers: [] }, /No provider is configured/],
+    [{ providers: [provider({ ratePerSecond: 0 })] }, /"company" allows 0 calls per second/],
+    [{ providers: [provider({ p99Ms: 5_000 })] }, /p99Ms 5000 and timeoutMs 5000/],
+    [{ batchSize: 0 }, /worker\.batchSize is 0/],
+    [{ batchSize: 1.5 }, /worker\.batchSize is 1\.5/],
+    [{ laneShares: { small: 0.5, bulk: 0.6 } }, /0\.5 and 0\.6: they must .* add up to 1/],
+    [{ laneShares: { small: 0, bulk: 1 } }, /above zero/],
+    [{ maxFunctionTimeoutSeconds: 901 }, /worker\.maxTimeoutSeconds is 901/],
+  ])('refuses what cannot work (%#)', (change, message) => {
+    expect(() => deriveCapacity(input(change))).toThrow(message);
+  });
+
+  it('always fits the quotas and lets each lane alone reach the pace', () => {
+    const arbitrary = fc.record({
+      ratePerSecond: fc.double({ min: 0.05, max: 5_000, noNaN: true }),
+      p99Ms: fc.integer({ min: 1, max: 4_999 }),
+      batchSize: fc.integer({ min: 1, max: 100 }),
+      small: fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+    });
+    let derived = 0;
+    fc.assert(
+      fc.property(arbitrary, ({ ratePerSecond, p99Ms, batchSize, small }) => {
+        const providers = [provider({ ratePerSecond, p99Ms })];
+        const laneShares = { small, bulk: 1 - small };
+        let capacity;
+        try {
+          capacity = deriveCapacity(input({ providers, batchSize, laneShares, maxFunctionTimeoutSeconds: 900 }));
+        } catch (error) {
+          expect(error).toBeInstanceOf(CapacityError);
+          return;
+        }
+        derived++;
+        for (const workers of Object.values(capacity.maxConcurrency)) {
+          expect(workers).toBeGreaterThanOrEqual(2);
+          expect(workers).toBeLessThanOrEqual(1_000);
+          expect((workers * batchSize * 1_000) / p99Ms).toBeGreaterThanOrEqual(ratePerSecond * PACE_SHARE);
+        }
+        const spentMs = capacity.saturatedBatchMs + capacity.slowestAnswerMs;
+        expect(spentMs).toBeLessThan(capacity.functionTimeoutSeconds * 1_000);
+        expect(capacity.visibilityTimeoutSeconds).toBeLessThanOrEqual(12 * 3_600);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+    expect(derived).toBeGreaterThan(250);
+  });
+});
+
+it('a visibility timeout is six function timeouts and the batching window', () => {
+  expect(visibilityTimeoutSeconds(30, 1)).toBe(181);
+  expect(visibilityTimeoutSeconds(900)).toBe(5_400);
+});
