@@ -109,8 +109,8 @@ describe('the capacity', () => {
         try {
           capacity = deriveCapacity(input({ providers, batchSize, laneShares, maxFunctionTimeoutSeconds: 900 }));
         } catch (error) {
-          expect(error).toBeInstanceOf(CapacityError);
-          return;
+          if (error instanceof CapacityError) return;
+          throw error;
         }
         derived++;
         for (const workers of Object.values(capacity.maxConcurrency)) {

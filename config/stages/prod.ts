@@ -1,0 +1,14 @@
+import { defineStage } from '../stage.ts';
+
+/**
+ * Nothing that holds data can be deleted by a deployment. Before the first one, set the address that gets the alarms, the
+ * origins of your own site if browsers call the API, and the rates that your contracts with the providers allow.
+ */
+export default defineStage({
+  name: 'prod',
+  protection: 'retain',
+  retentionDays: 30,
+  contractAgeSeconds: 1_800,
+  alarms: { email: 'on-call@example.com' },
+  logs: { retentionDays: 90, successShare: 0.01 },
+});

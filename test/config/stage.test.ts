@@ -1,0 +1,92 @@
+import { defineStage, providersOf, StageError } from '../../config/stage.ts';
+import dev from '../../config/stages/dev.ts';
+import prod from '../../config/stages/prod.ts';
+import { deriveCapacity } from '../../lambdas/domain/capacity.ts';
+
+const valid = { name: 'test', protection: 'destroy' } as const;
+/** What a person may write, types or not. */
+const define = (change: object) => () => defineStage({ ...valid, ...change });
+
+describe('a stage', () => {
+  it('needs a name and a protection; everything else has a default', () => {
+    expect(defineStage(valid)).toMatchObject({
+      encryption: 'aws',
+      limits: { maxDirectBodyBytes: 4 * 1024 * 1024, smallLaneThreshold: 500 },
+      worker: { batchSize: 10 },
+    });
+  });
+
+  it.each([
+    [{ name: undefined }, 'name is missing: use up to 16 lower-case letters and digits, a letter first'],
+    [{ name: 'Pre-Prod' }, 'name is "Pre-Prod": use up to 16'],
+    [{ protection: 'keep' }, 'protection is "keep": set one of retain, destroy'],
+    [{ encryption: 'kms' }, 'encryption is "kms": set one of aws, customer'],
+    [{ retentionDays: 0 }, 'retentionDays is 0: set a whole number of days from 1 to 3650'],
+    [{ retentionDays: 1.5 }, 'retentionDays is 1.5: set a whole number of days'],
+    [{ retentionDays: '30' }, 'retentionDays is "30": set a whole number of days'],
+    [{ automaticRedrive: 'yes' }, 'automaticRedrive is "yes": set true or false'],
+    [
+      { limits: { maxDirectBodyBytes: 5_000_000 } },
+      'limits.maxDirectBodyBytes is 5000000: set a whole number of bytes',
+    ],
+    [{ logs: { retentionDays: 31 } }, 'logs.retentionDays is 31: set one of 1, 3, 5'],
+    [{ logs: { successShare: 2 } }, 'logs.successShare is 2: set a number from 0 to 1'],
+    [{ alarms: { email: 'nobody' } }, 'alarms.email is "nobody": set an e-mail address'],
+    [{ api: { corsOrigins: ['*'] } }, 'api.corsOrigins.0 is "*": name origins like https://app.example.com'],
+    [{ api: { corsOrigins: ['https://a.example/x'] } }, 'name origins like'],
+    [{ api: { webAclArn: 'my-acl' } }, 'api.webAclArn is "my-acl": set the ARN'],
+    [
+      { providers: { geo: { baseUrl: 'http://geo.example.com' } } },
+      'providers.geo.baseUrl is "http://geo.example.com": set an https URL',
+    ],
+    [
+      { providers: { weather: { ratePerSecond: 1 } } },
+      'providers.weather is not in config/providers.ts, which has company, geo',
+    ],
+    [{ retention: 3 }, 'retention is not a field of a stage: remove it or correct its name'],
+    [{ limits: { maxRecord: 3 } }, 'limits.maxRecord is not a field of a stage'],
+    [
+      { submissionDeadlineHours: 96 },
+      'submissionDeadlineHours is 96, but messages expire after queueRetentionDays (4)',
+    ],
+    [{ retentionDays: 3 }, 'submissionDeadlineHours is 72, but data expires after retentionDays (3)'],
+    [{ limits: { maxRecords: 499 } }, 'limits.smallLaneThreshold is 500, above limits.maxRecords (499)'],
+    [{ admission: { maxOpenRecords: 1_000 } }, 'admission.maxOpenRecordsPerTenant is 2000000, above'],
+    [{ api: { burst: 10 } }, 'api.burst is 10, below api.ratePerSecond (50)'],
+  ])('with %j is refused, naming field, value and remedy', (change, message) => {
+    expect(define(change)).toThrow(StageError);
+    expect(define(change)).toThrow(message);
+  });
+
+  it('is told everything that is wrong with it at once', () => {
+    expect(define({ retentionDays: 0, encryption: 'none', color: 'red' })).toThrow(
+      /encryption[^]*retentionDays[^]*color/,
+    );
+  });
+
+  it('overrides what it names of a provider and nothing else', () => {
+    const stage = defineStage({ ...valid, providers: { geo: { ratePerSecond: 7 } } });
+    const [company, geo] = providersOf(stage);
+    const [defaultCompany, defaultGeo] = providersOf(defineStage(valid));
+    expect(company).toEqual(defaultCompany);
+    expect(geo).toEqual({ ...defaultGeo, ratePerSecond: 7 });
+  });
+});
+
+describe.each([dev, prod])('the stage $name', (stage) => {
+  it('has a capacity that works', () => {
+    const { batchSize, maxTimeoutSeconds, smallLaneShare } = stage.worker;
+    const capacity = deriveCapacity({
+      providers: providersOf(stage),
+      batchSize,
+      laneShares: { small: smallLaneShare, bulk: 1 - smallLaneShare },
+      maxFunctionTimeoutSeconds: maxTimeoutSeconds,
+    });
+    expect(capacity.functionTimeoutSeconds).toBeLessThanOrEqual(maxTimeoutSeconds);
+  });
+});
+
+it('production keeps its data, development can be thrown away', () => {
+  expect(prod.protection).toBe('retain');
+  expect(dev.protection).toBe('destroy');
+});
