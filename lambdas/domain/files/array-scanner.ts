@@ -1,18 +1,6 @@
-import {
-  BACKSLASH,
-  ByteWindow,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  CR,
-  findInvalidUtf8,
-  isBlank,
-  LF,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-} from './bytes.ts';
+import { ByteWindow, CLOSE_BRACE, CLOSE_BRACKET, COMMA, findInvalidUtf8, isBlank } from './bytes.ts';
 import { illegalByte, tooLarge } from './details.ts';
+import { ElementLexer, LineCounter } from './element-lexer.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
 import { ItemLog, type RecordScanner } from './item-log.ts';
 import { readJsonRecord } from './json-record.ts';
@@ -46,18 +34,15 @@ export class ArrayScanner implements RecordScanner {
   /** Index of the first byte of the element that is still in memory. */
   #start = 0;
   #elementOffset = 0;
-  /** Brackets open inside the element. */
-  #depth = 0;
-  #inText = false;
-  #escaped = false;
-  /** Physical line of the byte at `#at`; the log's line is the one where the element begins. */
-  #line: number;
-  #afterCr = false;
+  /** Counts up to the byte at `#at`; the log's line is the one where the element begins. */
+  readonly #lines: LineCounter;
+  readonly #lexer: ElementLexer;
 
   constructor(from: ReaderPosition, options: { maxRecordBytes: number }) {
     this.#window = new ByteWindow(from.byteOffset);
     this.#log = new ItemLog(from);
-    this.#line = from.line;
+    this.#lines = new LineCounter(from.line);
+    this.#lexer = new ElementLexer(this.#lines);
     this.#place = from.recordNo === 0 ? 'array_start' : 'after_element';
     this.#maxRecordBytes = options.maxRecordBytes;
   }
@@ -89,11 +74,11 @@ export class ArrayScanner implements RecordScanner {
   #takeBetween(bytes: Buffer): void {
     const byte = bytes[this.#at] ?? 0;
     if (isBlank(bytes, this.#at, this.#at + 1)) {
-      this.#countLine(byte);
+      this.#lines.see(byte);
       this.#at += 1;
       return;
     }
-    this.#afterCr = false;
+    this.#lines.afterCr = false;
     const place = this.#place;
     if (place === 'array_end' || byte === CLOSE_BRACE) this.#failInvalid();
     else if (byte === COMMA && place === 'after_element') this.#pass('before_element');
@@ -111,57 +96,22 @@ export class ArrayScanner implements RecordScanner {
     this.#place = 'in_element';
     this.#start = this.#at;
     this.#elementOffset = this.#window.offset + this.#at;
-    this.#log.line = this.#line;
-    this.#depth = 0;
-    this.#inText = false;
-    this.#escaped = false;
+    this.#log.line = this.#lines.line;
+    this.#lexer.reset();
   }
 
   #takeElement(bytes: Buffer): void {
-    const end = this.#findElementEnd(bytes);
+    const end = this.#lexer.findEnd(bytes, this.#at);
     if (end === -1) {
       this.#at = bytes.length;
       if (this.#window.offset + this.#at - this.#elementOffset > this.#maxRecordBytes) this.#start = this.#at;
       return;
     }
     const endOffset = this.#window.offset + end;
-    this.#log.add(this.#content(bytes, end), this.#elementOffset, endOffset, this.#line);
+    this.#log.add(this.#content(bytes, end), this.#elementOffset, endOffset, this.#lines.line);
     this.#at = end;
+    this.#lines.afterCr = false;
     this.#place = 'after_element';
-  }
-
-  /** Index behind the element's last byte, or -1 when it goes on behind this block. */
-  #findElementEnd(bytes: Buffer): number {
-    for (let at = this.#at; at < bytes.length; at++) {
-      const byte = bytes[at] ?? 0;
-      if (this.#inText) {
-        if (this.#escaped) this.#escaped = false;
-        else if (byte === BACKSLASH) this.#escaped = true;
-        else if (byte === QUOTE) {
-          this.#inText = false;
-          if (this.#depth === 0) return at + 1;
-        }
-      } else if (byte === QUOTE) {
-        this.#inText = true;
-      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        this.#depth += 1;
-      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        if (this.#depth === 0) return at;
-        this.#depth -= 1;
-        if (this.#depth === 0) return at + 1;
-      } else if (this.#depth === 0 && (byte === COMMA || isBlank(bytes, at, at + 1))) {
-        return at;
-      }
-      if (byte <= CR) this.#countLine(byte);
-      else this.#afterCr = false;
-    }
-    return -1;
-  }
-
-  /** CR, LF and CRLF each end one line. */
-  #countLine(byte: number): void {
-    if (byte === CR || (byte === LF && !this.#afterCr)) this.#line += 1;
-    this.#afterCr = byte === CR;
   }
 
   #content(bytes: Buffer, end: number): RowContent {
@@ -176,20 +126,25 @@ export class ArrayScanner implements RecordScanner {
   }
 
   #failInvalid(): void {
-    const line = this.#line;
+    const line = this.#lines.line;
+    this.#log.line = line;
+    const offset = this.#window.offset + this.#at;
     const message =
       this.#place === 'array_end'
         ? `On line ${line}, text follows the end of the JSON array. A JSON file must be one array of records and nothing else.`
         : `On line ${line}, a comma, brace or bracket stands where a record must begin or end. Check the record before it.`;
-    this.failure = new FileRejectedError('INVALID_ARRAY', message, line);
+    this.failure = new FileRejectedError('INVALID_ARRAY', message, line, this.#log.positionAt(offset));
   }
 
   #failTruncated(): void {
     const inElement = this.#place === 'in_element';
-    const line = inElement ? this.#log.line : this.#line;
+    if (!inElement) this.#log.line = this.#lines.line;
+    const { line } = this.#log;
+    const position = this.#log.positionAt(inElement ? this.#elementOffset : this.#window.offset + this.#at);
     const what = inElement
       ? `inside the record that begins on line ${line}: one of its quotes, braces or brackets is never closed`
       : `on line ${line}, before the closing bracket of the array`;
-    this.failure = new FileRejectedError('TRUNCATED_ARRAY', `The file ends ${what}. Submit the complete file.`, line);
+    const message = `The file ends ${what}. Submit the complete file.`;
+    this.failure = new FileRejectedError('TRUNCATED_ARRAY', message, line, position);
   }
 }

@@ -20,7 +20,8 @@ export function openNdjson(head: Head, textStart: number): ReaderPosition {
 export function openJsonArray(head: Head, textStart: number): ReaderPosition {
   const first = skipBlankLines(head, { byteOffset: textStart, recordNo: 0, line: 1 });
   const text = lineText(head, first);
-  const before = text.length - text.trimStart().length;
+  // ASCII only, so that characters are bytes.
+  const before = text.search(/[^\t\v\f ]/);
   if (text[before] === '[') return { ...first, byteOffset: first.byteOffset + before + 1 };
   if (text[before] === '{') {
     const remedy = 'Submit one record per line with the format ndjson, or put all records into one array.';

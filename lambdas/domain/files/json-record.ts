@@ -1,3 +1,4 @@
+import { QUOTE, SPACE } from './bytes.ts';
 import { quoteName } from './details.ts';
 import { defective, type DefectCode, type RowContent, type RowReader } from './read-item.ts';
 import { isReservedName } from './reserved-names.ts';
@@ -113,8 +114,8 @@ function colonsBehindQuotes(text: string): number {
   let count = 0;
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
     let before = colon - 1;
-    while (/\s/.test(text[before] ?? '')) before -= 1;
-    if (text[before] === '"') count += 1;
+    while (text.charCodeAt(before) <= SPACE) before -= 1;
+    if (text.charCodeAt(before) === QUOTE) count += 1;
   }
   return count;
 }

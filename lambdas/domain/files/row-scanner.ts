@@ -181,6 +181,7 @@ export class RowScanner implements RecordScanner {
       'UNTERMINATED_QUOTE',
       `The quote that opens column ${this.#lexer.column} on line ${line} ${what}. Close it, or remove it, and submit the file again.`,
       line,
+      this.#log.positionAt(this.#recordOffset),
     );
   }
 

@@ -1,0 +1,46 @@
+export interface CsvLineOptions {
+  /** One character; comma by default. */
+  delimiter?: string;
+}
+
+/**
+ * What a spreadsheet may take for the beginning of a formula, also behind blanks: = + - @ (and their full-width forms), or
+ * a cell that begins with a tab or line end.
+ */
+const FORMULA_START = /^(?:[\t\r\n]|\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/;
+
+/** A number as programs and people write it: -5, +3.2, -21,419, 1.5e-7. */
+const PLAIN_NUMBER = /^[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** An international telephone number: a spreadsheet would calculate with it and drop its plus sign. */
+const PHONE_NUMBER = /^\+\d{7,}$/;
+
+const isFormula = (cell: string): boolean =>
+  FORMULA_START.test(cell) && (PHONE_NUMBER.test(cell) || !PLAIN_NUMBER.test(cell));
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value) ?? '';
+}
+
+function formatCell(value: unknown, delimiter: string): string {
+  const text = textOf(value);
+  const formula = isFormula(text);
+  if (!formula && !text.includes('"') && !text.includes(delimiter) && !/[\r\n]/.test(text)) return text;
+  return `"${formula ? "'" : ''}${text.replaceAll('"', '""')}"`;
+}
+
+/**
+ * Formats one line of CSV for a results file, CRLF included (RFC 4180). Text stays as it is, null and undefined are
+ * empty cells, other values are written as JSON.
+ *
+ * Results are opened in spreadsheets, and their cells come from strangers: a cell that could be a formula is written with
+ * an apostrophe before it, in quotes, which shows it as text (https://owasp.org/www-community/attacks/CSV_Injection).
+ * Numbers stay usable: -5 and +3.2 are written as they are. NDJSON results hold every value unchanged.
+ */
+export function formatCsvLine(values: readonly unknown[], { delimiter = ',' }: CsvLineOptions = {}): string {
+  const line = values.map((value) => formatCell(value, delimiter)).join(delimiter);
+  // A blank line is no row to a reader: a lone blank cell needs its quotes.
+  return `${line.trim() === '' && values.length === 1 ? `"${line}"` : line}\r\n`;
+}
