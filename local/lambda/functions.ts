@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import type { Cloud, FunctionInvoker, InvokeRequest, InvokeResult } from '../contract.ts';
+import { LocalCloudError } from '../errors.ts';
+import { answerOf, MAX_ASYNCHRONOUS_BYTES, MAX_SYNCHRONOUS_BYTES, refusal } from './answer.ts';
+import { AsyncInvocations, DEFAULT_ASYNC_POLICY, type AsyncPolicy } from './async-invocations.ts';
+import { runtimeVariables } from './variables.ts';
+import { LogStore } from './logs.ts';
+import { billedMs, EnvironmentPool, type Run } from './pool.ts';
+import { bundleRuntime } from './runtime-bundle.ts';
+import { readFunctionSpec, type FunctionSpec } from './spec.ts';
+
+/** What the service itself would publish about one invocation. */
+export interface InvocationReport {
+  readonly functionName: string;
+  readonly atMs: number;
+  readonly outcome: 'succeeded' | 'failed' | 'throttled';
+  readonly durationMs: number;
+  readonly billedMs: number;
+  readonly initMs: number | undefined;
+  readonly memoryMb: number;
+  readonly peakBytes: number;
+}
+
+export interface FunctionsOptions {
+  readonly cloud: Pick<Cloud, 'byType' | 'credentialsFor' | 'awsEndpoint' | 'region'>;
+  /** Where the bundled runtime and the compile cache are kept. */
+  readonly cacheDirectory: string;
+  /** Values that replace those of the template, for variables that the template declares. */
+  readonly overrides?: Readonly<Record<string, string>>;
+  /** Environments that this machine runs of one function at most. Default 8. */
+  readonly maxEnvironments?: number;
+  readonly logs?: LogStore;
+  /** Divides the waits between the tries of asynchronous invocations. Default 1. */
+  readonly asyncSpeed?: number;
+}
+
+interface LocalFunction {
+  readonly spec: FunctionSpec;
+  readonly pool: EnvironmentPool;
+  readonly asyncPolicy: AsyncPolicy;
+  inFlight: number;
+}
+
+/** Every function of the templates, run from its bundle in forked processes. */
+export class LocalFunctions implements FunctionInvoker {
+  readonly logs: LogStore;
+  readonly #functions: ReadonlyMap<string, LocalFunction>;
+  readonly #maxEnvironments: number;
+  readonly #observers = new Set<(report: InvocationReport) => void>();
+  readonly #async: AsyncInvocations;
+
+  private constructor(functions: ReadonlyMap<string, LocalFunction>, logs: LogStore, options: FunctionsOptions) {
+    this.#functions = functions;
+    this.logs = logs;
+    this.#maxEnvironments = maxEnvironments(options);
+    this.#async = new AsyncInvocations({
+      invoke: (functionName, payload) => this.#invokeNow(this.#find(functionName), payload, 'None'),
+      policyOf: (functionName) => this.#find(functionName).asyncPolicy,
+      onDropped: (functionName, _payload, why) =>
+        logs.append({
+          atMs: Date.now(),
+          functionName,
+          logStream: 'local',
+          requestId: undefined,
+          text: `An asynchronous event was dropped: ${why}.`,
+        }),
+      speed: options.asyncSpeed ?? 1,
+    });
+  }
+
+  /** @throws LocalCloudError naming a function that cannot run here, and why */
+  static async create(options: FunctionsOptions): Promise<LocalFunctions> {
+    const runtimeFile = await bundleRuntime(options.cacheDirectory);
+    const logs = options.logs ?? new LogStore();
+    const functions = new Map<string, LocalFunction>();
+    for (const resource of options.cloud.byType('AWS::Lambda::Function')) {
+      const spec = readFunctionSpec(resource);
+      const variables = runtimeVariables(spec, options);
+      const pool = new EnvironmentPool({
+        spec,
+        runtimeFile,
+        variables,
+        logs,
+        maxEnvironments: maxEnvironments(options),
+      });
+      functions.set(spec.name, { spec, pool, asyncPolicy: asyncPolicyOf(spec, options.cloud), inFlight: 0 });
+    }
+    return new LocalFunctions(functions, logs, options);
+  }
+
+  get specs(): FunctionSpec[] {
+    return [...this.#functions.values()].map(({ spec }) => spec);
+  }
+
+  /** Asynchronous events that are neither done nor given up. */
+  get pendingEvents(): number {
+    return this.#async.pending;
+  }
+
+  /** Invocations of a function that can run at the same time here. */
+  capacityOf(functionName: string): number {
+    const { spec } = this.#find(functionName);
+    return Math.min(this.#maxEnvironments, spec.reservedConcurrency ?? Infinity);
+  }
+
+  /** Processes that are alive, by function. */
+  environments(): Record<string, number> {
+    return Object.fromEntries([...this.#functions].map(([name, { pool }]) => [name, pool.environments]));
+  }
+
+  async invoke(request: InvokeRequest): Promise<InvokeResult> {
+    const target = this.#find(request.functionName);
+    const bytes = Buffer.byteLength(request.payload);
+    const limit = request.invocationType === 'Event' ? MAX_ASYNCHRONOUS_BYTES : MAX_SYNCHRONOUS_BYTES;
+    if (bytes > limit) {
+      const message = `${bytes} byte payload is too large for the ${request.invocationType} invocation type (limit ${limit} bytes)`;
+      return refusal(413, 'RequestTooLargeException', message);
+    }
+    if (request.invocationType === 'DryRun') return { statusCode: 204, payload: '' };
+    if (request.invocationType === 'Event') {
+      this.#async.accept(target.spec.name, request.payload);
+      return { statusCode: 202, payload: '' };
+    }
+    return this.#invokeNow(target, request.payload, request.logType);
+  }
+
+  /** Kills every environment of the functions that match, in the middle of what they do. */
+  kill(matches: (spec: FunctionSpec) => boolean): { killed: number; busy: number } {
+    const results = [...this.#functions.values()].filter(({ spec }) => matches(spec)).map(({ pool }) => pool.kill());
+    return {
+      killed: results.reduce((sum, { killed }) => sum + killed, 0),
+      busy: results.reduce((sum, { busy }) => sum + busy, 0),
+    };
+  }
+
+  /** Call the returned function to stop observing. */
+  onInvocation(observer: (report: InvocationReport) => void): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
+
+  async stop(): Promise<void> {
+    this.#async.close();
+    await Promise.all([...this.#functions.values()].map(({ pool }) => pool.close()));
+    await this.logs.close();
+  }
+
+  async #invokeNow(target: LocalFunction, payload: string, logType: InvokeRequest['logType']): Promise<InvokeResult> {
+    const { spec, pool } = target;
+    if (target.inFlight >= (spec.reservedConcurrency ?? Infinity)) {
+      this.#report(spec, undefined, 'throttled');
+      return refusal(429, 'TooManyRequestsException', 'Rate Exceeded.');
+    }
+    target.inFlight++;
+    try {
+      const requestId = randomUUID();
+      const run = await pool.run(requestId, payload);
+      const answer = answerOf(run, spec, requestId, logType);
+      this.#report(spec, run, answer.functionError === undefined ? 'succeeded' : 'failed');
+      return answer;
+    } finally {
+      target.inFlight--;
+    }
+  }
+
+  #report(spec: FunctionSpec, run: Run | undefined, outcome: InvocationReport['outcome']): void {
+    const report: InvocationReport = {
+      functionName: spec.name,
+      atMs: Date.now(),
+      outcome,
+      durationMs: run?.durationMs ?? 0,
+      billedMs: run === undefined ? 0 : billedMs(run),
+      initMs: run?.initMs,
+      memoryMb: spec.memoryMb,
+      peakBytes: run?.peakBytes ?? 0,
+    };
+    for (const observer of this.#observers) observer(report);
+  }
+
+  #find(nameOrArn: string): LocalFunction {
+    const name = /:function:([^:]+)/.exec(nameOrArn)?.[1] ?? nameOrArn;
+    const found = this.#functions.get(name);
+    if (found !== undefined) return found;
+    const known = [...this.#functions.keys()].join(', ');
+    throw new LocalCloudError(`There is no function ${name} in the templates; there are: ${known}.`);
+  }
+}
+
+const maxEnvironments = (options: FunctionsOptions): number => options.maxEnvironments ?? 8;
+
+const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
+const invokeConfigSchema = v.object({
+  FunctionName: v.string(),
+  MaximumRetryAttempts: v.optional(number, DEFAULT_ASYNC_POLICY.maxRetries),
+  MaximumEventAgeInSeconds: v.optional(number, DEFAULT_ASYNC_POLICY.maxAgeMs / 1000),
+  DestinationConfig: v.optional(v.undefined('destinations of asynchronous invocations are not supported here')),
+});
+
+function asyncPolicyOf(spec: FunctionSpec, cloud: FunctionsOptions['cloud']): AsyncPolicy {
+  for (const resource of cloud.byType('AWS::Lambda::EventInvokeConfig')) {
+    const parsed = v.safeParse(invokeConfigSchema, resource.properties);
+    if (!parsed.success) throw new LocalCloudError(`${resource.path}: ${parsed.issues[0].message}.`);
+    const { FunctionName, MaximumRetryAttempts, MaximumEventAgeInSeconds } = parsed.output;
+    if (FunctionName !== spec.name && FunctionName !== spec.arn) continue;
+    return { maxRetries: MaximumRetryAttempts, maxAgeMs: MaximumEventAgeInSeconds * 1000 };
+  }
+  return DEFAULT_ASYNC_POLICY;
+}
