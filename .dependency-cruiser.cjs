@@ -3,7 +3,7 @@
  * CloudFormation and knows their environment variables only; `local` runs what `lib` synthesized and imports neither.
  */
 
-const DOMAIN_PACKAGES = '^node_modules/(valibot|ulid|csv-parse|ajv|ajv-formats)/';
+const DOMAIN_PACKAGES = '(^|/)node_modules/(valibot|ulid|csv-parse|ajv|ajv-formats)/';
 const DOMAIN_CORE_MODULES = '^(node:)?(buffer|crypto|stream|stream/promises|zlib)$';
 const SHARED_BY_FUNCTIONS = '^lambdas/(domain|adapters|runtime)/';
 const ENVIRONMENT = '^lambdas/[^/]+/env[.]ts$';
@@ -75,14 +75,14 @@ module.exports = {
       comment: 'What runs in Lambda is bundled without the CDK and without the tools around it.',
       severity: 'error',
       from: { path: '^lambdas/' },
-      to: { path: ['^(bin|cli|lib|local|scripts|test)/', '^node_modules/(aws-cdk-lib|constructs|cdk-nag)/'] },
+      to: { path: ['^(bin|cli|lib|local|scripts|test)/', '(^|/)node_modules/(aws-cdk-lib|constructs|cdk-nag)/'] },
     },
     {
       name: 'env-is-light',
       comment: 'Infrastructure imports env.ts as well: it describes variables and starts nothing.',
       severity: 'error',
       from: { path: ENVIRONMENT },
-      to: { pathNot: [ENVIRONMENT, '^lambdas/(domain|runtime)/', '^config/', '^node_modules/valibot/'] },
+      to: { pathNot: [ENVIRONMENT, '^lambdas/(domain|runtime)/', '^config/', '(^|/)node_modules/valibot/'] },
     },
     {
       name: 'infrastructure-knows-environments',
@@ -135,7 +135,7 @@ module.exports = {
       comment: 'The emulators, and the AGPL-licensed policy simulator among them, never reach what is deployed.',
       severity: 'error',
       from: { pathNot: '^(local|test)/' },
-      to: { path: '^node_modules/(@cloud-copilot|fauxqs|dynalite)/' },
+      to: { path: '(^|/)node_modules/(@cloud-copilot|fauxqs|dynalite)/' },
     },
     {
       name: 'deployed-code-needs-no-dev-dependency',
@@ -145,7 +145,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],
-        pathNot: '^node_modules/(@types|cdk-nag)/',
+        pathNot: '(^|/)node_modules/(@types|cdk-nag)/',
       },
     },
     {

@@ -30,8 +30,9 @@ export function requireNode(flags = []) {
   const recentEnough = Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR;
   if (recentEnough && flags.every((flag) => process.execArgv.includes(flag))) return Promise.resolve();
   if (recentEnough) return runAgainWith(process.execPath, flags);
-  if (existsSync(PACKAGED_NODE)) return runAgainWith(PACKAGED_NODE, flags);
-  return refuse('the copy in node_modules is not installed');
+  if (!existsSync(PACKAGED_NODE)) return refuse('the copy in node_modules is not installed');
+  if (process.execPath === PACKAGED_NODE) return refuse('comes from node_modules, which is out of date');
+  return runAgainWith(PACKAGED_NODE, flags);
 }
 
 /**
