@@ -82,8 +82,8 @@ describe('the import rules', () => {
       [command, '--config=.dependency-cruiser.cjs', '--output-type=json', 'cli', 'config', 'lambdas', 'lib', 'local'],
       { cwd: project.directory, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
     );
-    violations = (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;
     project.remove();
+    violations = (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;
   });
 
   it.each(SAMPLES)('judge %s: %s', (place, _source, ...expected) => {

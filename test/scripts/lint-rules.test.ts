@@ -76,8 +76,8 @@ describe('the lint rules', () => {
       [commandOf('oxlint/bin/oxlint'), '--format=json', 'bin', 'cli', 'lambdas', 'lib', 'local', 'test'],
       { cwd: project.directory, encoding: 'utf8' },
     );
-    findings = (JSON.parse(stdout) as { diagnostics: Finding[] }).diagnostics;
     project.remove();
+    findings = (JSON.parse(stdout) as { diagnostics: Finding[] }).diagnostics;
   });
 
   it.each(SAMPLES)('judge %s: %s', (place, _source, ...expected) => {
