@@ -2,7 +2,7 @@ import { findInvalidUtf8, lineEndFrom } from './bytes.ts';
 import { splitRow } from './csv-row.ts';
 import { grouped, quoteName } from './details.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
-import { type Head, skipBlankLines } from './head.ts';
+import { type Head, lineText, skipBlankLines } from './head.ts';
 import type { CsvDialect, ReaderPosition } from './read-item.ts';
 import { RecordLexer } from './record-lexer.ts';
 import { isReservedName } from './reserved-names.ts';
@@ -92,13 +92,17 @@ function unreadableHeader({ bytes }: Head, line: number, attempts: Attempt[]): F
   return new FileRejectedError('HEADER_TOO_LARGE', message, line);
 }
 
-function otherFormat({ bytes }: Head, { byteOffset, line }: ReaderPosition): FileRejectedError | undefined {
-  const first = bytes.toString('latin1', byteOffset, byteOffset + 1);
+function otherFormat(head: Head, from: ReaderPosition): FileRejectedError | undefined {
+  const first = lineText(head, from).trimStart().slice(0, 1);
   const formats: Record<string, string> = { '{': 'NDJSON', '[': 'a JSON array', '<': 'HTML or XML' };
   const found = formats[first];
   if (found === undefined) return undefined;
   const remedy = first === '<' ? 'Submit the CSV file itself.' : 'Submit it with that format.';
-  return new FileRejectedError('FORMAT_MISMATCH', `The file is to be CSV but looks like ${found}. ${remedy}`, line);
+  return new FileRejectedError(
+    'FORMAT_MISMATCH',
+    `The file is to be CSV but looks like ${found}. ${remedy}`,
+    from.line,
+  );
 }
 
 function missingColumn(idField: string, { names }: HeaderRow, line: number): FileRejectedError {

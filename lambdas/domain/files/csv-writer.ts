@@ -40,7 +40,9 @@ function formatCell(value: unknown, delimiter: string): string {
  * Numbers stay usable: -5 and +3.2 are written as they are. NDJSON results hold every value unchanged.
  */
 export function formatCsvLine(values: readonly unknown[], { delimiter = ',' }: CsvLineOptions = {}): string {
-  const line = values.map((value) => formatCell(value, delimiter)).join(delimiter);
-  // A blank line is no row to a reader: a lone blank cell needs its quotes.
-  return `${line.trim() === '' && values.length === 1 ? `"${line}"` : line}\r\n`;
+  const cells = values.map((value) => formatCell(value, delimiter));
+  const line = cells.join(delimiter);
+  if (line.trim() !== '' || cells.length === 0) return `${line}\r\n`;
+  // To a reader a blank line is no row: quotes around the first cell make it one.
+  return `"${cells[0] ?? ''}"${line.slice(cells[0]?.length)}\r\n`;
 }
