@@ -37,3 +37,7 @@ export class ShortReadError extends SluiceError {
     super(message, { ...options, retryable: true });
   }
 }
+
+/** True for a failure that is expected to pass: a dependency that throttled, failed or did not answer. */
+export const isPassingFailure = (error: unknown): error is SluiceError =>
+  error instanceof SluiceError && error.retryable;

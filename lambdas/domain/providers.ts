@@ -36,6 +36,11 @@ export interface ProviderConfig {
   /** Expected 99th percentile of the answer time: sizes concurrency. */
   p99Ms: number;
   answers: AnswerTable;
+  /**
+   * Fields of a record that the provider is known to answer. The breaker asks for it before it opens and as its probe: without one
+   * it cannot tell an outage from records that this provider always fails on, and a waiting record is the probe.
+   */
+  canary?: Readonly<Record<string, string>>;
   /** JSON Schema of a `found` body. Anything else is `provider_bad_response`. */
   responseSchema: Readonly<Record<string, unknown>>;
 }

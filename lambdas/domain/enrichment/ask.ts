@@ -1,0 +1,135 @@
+import { createFailureRow, FAILURES_TO_SUSPECT } from '../breaker.ts';
+import { isOpenForCalls, reserveSlots, sleepUntil } from '../pacer.ts';
+import type { ProviderState } from '../ports.ts';
+import type { TimeBudget } from '../time.ts';
+import { callProvider, deferred, failedInternally, startWithinMs } from './call.ts';
+import type { EnrichDeps, ProviderResult, Run } from './call.ts';
+import { judge, note, probe, type Verdict } from './outage.ts';
+import type { Provider } from './provider.ts';
+
+/** A block that ends within this time is sat out: handing the records back and receiving them again takes as long. */
+const SIT_OUT_MS = 2_000;
+/** Reservations that are tried for one batch: what refuses the first may pass (a block ends, a probe closes the breaker). */
+const MAX_TRIES = 3;
+
+/**
+ * Asks one provider about several records: reserves exactly as many slots, starts the calls at them, understands the
+ * answers, and tells the breaker. One result per URL, in their order. Never throws.
+ */
+export async function askProvider(
+  deps: EnrichDeps,
+  provider: Provider,
+  urls: readonly string[],
+  budget: TimeBudget,
+): Promise<ProviderResult[]> {
+  const run: Run = { deps, provider, budget };
+  const inquiry: Inquiry = { urls, results: new Map() };
+  let rest: ProviderResult;
+  try {
+    // A credential that cannot be had must not cost slots.
+    await deps.credentials.get(provider.config.name);
+    rest = await inquire(run, inquiry);
+  } catch (error) {
+    rest = failedInternally(run, error);
+  }
+  return urls.map((_, index) => inquiry.results.get(index) ?? rest);
+}
+
+interface Inquiry {
+  urls: readonly string[];
+  /** Results so far, by index of the URL. */
+  results: Map<number, ProviderResult>;
+}
+
+const waiting = ({ urls, results }: Inquiry): number[] => [...urls.keys()].filter((index) => !results.has(index));
+
+/** Fills in results; returns the one of those that it could not ask about. */
+async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const open = waiting(inquiry);
+    if (open.length === 0) break;
+    const withinMs = startWithinMs(run);
+    const { config } = run.provider;
+    const { slotsMs, state } = await reserveSlots(run.deps, { provider: config, slots: open.length, withinMs });
+    if (state === undefined) return deferred(run, 'out_of_time');
+    if (slotsMs.length > 0) {
+      await callAtSlots(run, inquiry, state, slotsMs);
+      return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
+    }
+    const refusal = await refused(run, inquiry, state);
+    if (refusal !== undefined) return refusal;
+  }
+  return deferred(run, 'pacer_full');
+}
+
+/** Does what can be done about a refused reservation. Returns what it means for the records, or nothing when it is worth trying again. */
+async function refused(run: Run, inquiry: Inquiry, state: ProviderState): Promise<ProviderResult | undefined> {
+  const { clock } = run.deps;
+  const nowMs = clock.now();
+  if (state.breaker === 'open') {
+    if (state.openUntilMs > nowMs) return deferred(run, 'breaker_open', state.openUntilMs);
+    return probeFirst(run, inquiry, state);
+  }
+  if (isOpenForCalls(state, nowMs)) return deferred(run, 'pacer_full', state.nextAtMs - startWithinMs(run));
+  if (state.blockedUntilMs - nowMs > Math.min(SIT_OUT_MS, startWithinMs(run))) {
+    return deferred(run, state.blockedReason ?? 'provider_throttled', state.blockedUntilMs);
+  }
+  await sleepUntil(clock, state.blockedUntilMs);
+  return undefined;
+}
+
+async function probeFirst(run: Run, inquiry: Inquiry, state: ProviderState): Promise<ProviderResult | undefined> {
+  const first = waiting(inquiry)[0] ?? 0;
+  const probed = await probe(run, state, inquiry.urls[first] ?? '');
+  if (probed.result !== undefined) inquiry.results.set(first, probed.result);
+  return probed.outcome === 'closed' ? undefined : deferred(run, 'breaker_open', probed.untilMs);
+}
+
+/** Starts one call at every slot, for the records that wait longest; the others stay without a result. */
+async function callAtSlots(
+  run: Run,
+  inquiry: Inquiry,
+  state: ProviderState,
+  slotsMs: readonly number[],
+): Promise<void> {
+  const { clock, telemetry } = run.deps;
+  const waitMs = Math.max(0, (slotsMs[0] ?? 0) - clock.now());
+  const provider = run.provider.config.name;
+  telemetry.emit({ name: 'pacer_wait', level: 'debug', provider, durationMs: waitMs, count: slotsMs.length });
+
+  const row = createFailureRow();
+  const called = waiting(inquiry).slice(0, slotsMs.length);
+  const skipped: number[] = [];
+  await Promise.all(
+    called.map(async (index, turn) => {
+      await sleepUntil(clock, slotsMs[turn] ?? 0);
+      if (row.inARow() >= FAILURES_TO_SUSPECT) return skipped.push(index);
+      const result = await callInTime(run, inquiry.urls[index] ?? '');
+      note(row, result);
+      return inquiry.results.set(index, result);
+    }),
+  );
+  const verdict = await judge(run, state, row);
+  for (const index of skipped) inquiry.results.set(index, excuse(run, verdict));
+  if (!verdict.outage) return;
+  for (const index of called) {
+    const result = inquiry.results.get(index);
+    // What an outage did is not the record's failure: it costs no attempt.
+    if (result?.kind === 'transient' && result.reason !== 'internal_error')
+      inquiry.results.set(index, excuse(run, verdict));
+  }
+}
+
+const excuse = (run: Run, verdict: Verdict): ProviderResult =>
+  verdict.outage ? deferred(run, verdict.reason, verdict.untilMs) : deferred(run, 'breaker_open');
+
+async function callInTime(run: Run, url: string): Promise<ProviderResult> {
+  if (run.halt !== undefined && run.halt.untilMs > run.deps.clock.now())
+    return deferred(run, run.halt.reason, run.halt.untilMs);
+  if (startWithinMs(run) < 0) return deferred(run, 'out_of_time');
+  try {
+    return await callProvider(run, url);
+  } catch (error) {
+    return failedInternally(run, error);
+  }
+}

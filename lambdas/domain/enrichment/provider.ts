@@ -1,0 +1,45 @@
+import { InvalidDataError } from '../errors.ts';
+import type { ProviderConfig } from '../providers.ts';
+import { compileSchema } from '../validation.ts';
+import type { AnswerRules } from './classify.ts';
+import { createLookup, type LookupBuilder } from './lookup.ts';
+
+/** A provider made ready for calls: schemas compiled, URLs prepared. Once per process. */
+export interface Provider {
+  config: ProviderConfig;
+  lookup: LookupBuilder;
+  rules: AnswerRules;
+  /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
+  canaryUrl?: string;
+}
+
+/** Answers of all providers together must fit into a row beside its other attributes (DynamoDB: 400 KB an item). */
+const MAX_ANSWERS_BYTES = 256 * 1024;
+
+/**
+ * Prepares the configured providers.
+ *
+ * @throws InvalidDataError that names the provider and what to correct.
+ */
+export function prepareProviders(configs: readonly ProviderConfig[]): Provider[] {
+  const bytes = configs.reduce((sum, { maxBodyBytes }) => sum + maxBodyBytes, 0);
+  if (bytes > MAX_ANSWERS_BYTES) {
+    throw new InvalidDataError(
+      `The providers' maxBodyBytes add up to ${bytes}: lower them to ${MAX_ANSWERS_BYTES} together, or a row cannot hold the answers.`,
+    );
+  }
+  return configs.map(prepare);
+}
+
+function prepare(config: ProviderConfig): Provider {
+  const { name, answers, maxBodyBytes, responseSchema, canary } = config;
+  const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
+  const lookup = createLookup(config);
+  const prepared = { config, lookup, rules: { name, answers, maxBodyBytes, checkBody } };
+  if (canary === undefined) return prepared;
+  const request = lookup(canary);
+  if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };
+  throw new InvalidDataError(
+    `The canary of provider "${name}" makes no request: give every lookup field a usable value.`,
+  );
+}

@@ -1,0 +1,50 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import addFormats from 'ajv-formats';
+import { InvalidDataError } from './errors.ts';
+import { MAX_DETAIL_LENGTH } from './model.ts';
+
+/** Tells what is wrong with a value in one sentence without quoting it, or `undefined` when it is valid. */
+export type SchemaCheck = (value: unknown) => string | undefined;
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Compiles a JSON Schema (draft 07). Compiling costs milliseconds: do it once per process.
+ *
+ * @param whole - What a sentence calls the value itself, for example `The record`.
+ * @throws InvalidDataError when the schema itself is not usable.
+ */
+export function compileSchema(name: string, schema: JsonSchema, whole: string): SchemaCheck {
+  // Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema.
+  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true });
+  addFormats.default(ajv);
+  try {
+    const validate = ajv.compile(schema);
+    const declared = declaredNames(schema);
+    return (value) => {
+      if (validate(value)) return undefined;
+      return describe(validate.errors?.[0], declared, whole);
+    };
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidDataError(`${name} is not a usable JSON Schema: ${problem}. Correct it.`, { cause });
+  }
+}
+
+/** Compiles config/record.schema.json. The check's sentence names the field and the rule, never a value. */
+export const createRecordValidator = (schema: JsonSchema): SchemaCheck =>
+  compileSchema('config/record.schema.json', schema, 'The record');
+
+function declaredNames({ properties }: JsonSchema): ReadonlySet<string> {
+  return new Set(typeof properties === 'object' && properties !== null ? Object.keys(properties) : []);
+}
+
+function describe(error: ErrorObject | undefined, declared: ReadonlySet<string>, whole: string): string {
+  const name = decodePointerToken(error?.instancePath.split('/')[1] ?? '');
+  // Only names that the schema declares are repeated: a column name may be data (a file without its header line).
+  const field = declared.has(name) ? `Field "${name}"` : 'A field';
+  const place = name === '' ? whole : field;
+  return `${place} ${error?.message ?? 'is not valid'}.`.slice(0, MAX_DETAIL_LENGTH);
+}
+
+const decodePointerToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
