@@ -1,0 +1,138 @@
+import { DependencyUnavailableError, SluiceError } from '../errors.ts';
+import { encodeBody, MESSAGE_VERSION, type RecordContent, type RecordMessage } from '../messages.ts';
+import { CHUNK_RECORDS, chunkOf, offsetOf, type Lane } from '../model.ts';
+import type { OutgoingMessage, SendFailure } from '../ports.ts';
+import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../record-content.ts';
+import type { SourceItem } from '../source-reader.ts';
+import type { Claimed } from './deps.ts';
+import { InFlight } from './in-flight.ts';
+
+/** A send is begun at this length of its bodies, so that what is in flight stays small whatever the size of a record. */
+const GROUP_LENGTH = 512 * 1024;
+
+interface Prepared {
+  item: SourceItem;
+  body: string;
+}
+
+/** Sends the records of one submission: the start of a chunk is noted before any of its records is sent. */
+export class ChunkSender {
+  readonly #claimed: Claimed;
+  readonly #lane: Lane;
+  readonly #inFlight: InFlight;
+  #group: Prepared[] = [];
+  #groupLength = 0;
+  #noteStart: () => Promise<void> = async () => {};
+
+  constructor(claimed: Claimed, lane: Lane) {
+    this.#claimed = claimed;
+    this.#lane = lane;
+    this.#inFlight = new InFlight(claimed.deps.settings.sendsInFlight);
+  }
+
+  /** Takes items in file order, beginning at the start of a chunk. Throws what an earlier send failed with. */
+  async add(items: readonly SourceItem[]): Promise<void> {
+    for (const item of items) {
+      if (offsetOf(item.recordNo) === 0) {
+        await this.#flush();
+        this.#beginChunk(item);
+      }
+      const body = this.#bodyOf(item);
+      this.#group.push({ item, body });
+      this.#groupLength += body.length;
+      if (this.#groupLength >= GROUP_LENGTH || this.#group.length >= CHUNK_RECORDS) await this.#flush();
+    }
+  }
+
+  /** Resolves when everything that was added is sent; throws when something could not be. */
+  async settle(): Promise<void> {
+    await this.#flush();
+    await this.#inFlight.settle();
+  }
+
+  /** Waits for the sends under way and gives up the rest. */
+  async drain(): Promise<void> {
+    this.#group = [];
+    await this.#inFlight.drain();
+  }
+
+  #beginChunk({ recordNo, byteOffset, line }: SourceItem): void {
+    const { deps, submission } = this.#claimed;
+    const start = { chunk: chunkOf(recordNo), byteOffset, line };
+    let noted: Promise<void> | undefined;
+    this.#noteStart = async () => {
+      noted ??= deps.ledger.noteStarts(submission.submissionId, [start], submission.expiresAtSeconds);
+      await noted;
+    };
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#group.length === 0) return;
+    const group = this.#group;
+    const noteStart = this.#noteStart;
+    this.#group = [];
+    this.#groupLength = 0;
+    await this.#inFlight.start(async () => {
+      await noteStart();
+      await this.#send(group);
+    });
+  }
+
+  async #send(group: readonly Prepared[]): Promise<void> {
+    const queue = this.#claimed.deps.lanes[this.#lane];
+    const failures = await queue.send(group.map(({ body }) => this.#messageOf(body)));
+    if (failures.length === 0) return;
+    requireSent(failures.filter((failure) => !failure.senderFault));
+    // The queue will never take these: what can be said about each of them takes its place.
+    const refused = failures.map((failure) => {
+      const prepared = group[failure.index];
+      if (!prepared) throw new SluiceError(`The queue reports message ${failure.index} of ${group.length}.`);
+      return this.#messageOf(this.#encode(prepared.item, refusedContent(prepared.item, failure)));
+    });
+    requireSent(await queue.send(refused));
+  }
+
+  #messageOf(body: string): OutgoingMessage {
+    return { body, group: this.#claimed.submission.tenantId };
+  }
+
+  #bodyOf(item: SourceItem): string {
+    const body = this.#encode(item, contentOf(item));
+    return body.length <= MAX_CONTENT_LENGTH ? body : this.#encode(item, fittingContentOf(item));
+  }
+
+  #encode(item: SourceItem, content: RecordContent): string {
+    const { deps, submission } = this.#claimed;
+    const message: RecordMessage = {
+      v: MESSAGE_VERSION,
+      submissionId: submission.submissionId,
+      tenantId: submission.tenantId,
+      lane: this.#lane,
+      recordNo: item.recordNo,
+      line: item.line,
+      attempt: 1,
+      generation: submission.generation,
+      redrives: 0,
+      firstEnqueuedAtMs: deps.clock.now(),
+      expiresAtSeconds: submission.expiresAtSeconds,
+      content,
+    };
+    return encodeBody(message);
+  }
+}
+
+const refusedContent = (item: SourceItem, { code }: SendFailure): RecordContent => ({
+  kind: 'defect',
+  reason: 'malformed_row',
+  defect: 'UNSENDABLE',
+  detail: `The record that begins on line ${item.line} cannot be queued (${code}). Look for unusual characters in it.`,
+});
+
+/** Throws for messages that were not sent: retryable, unless the queue refuses them for good. */
+function requireSent(failures: readonly SendFailure[]): void {
+  const failure = failures[0];
+  if (!failure) return;
+  const sentence = `${failures.length} record messages were not sent, the first because of ${failure.code}.`;
+  if (failures.some(({ senderFault }) => senderFault)) throw new SluiceError(sentence);
+  throw new DependencyUnavailableError(sentence);
+}

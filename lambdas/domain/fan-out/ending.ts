@@ -1,0 +1,70 @@
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../completion.ts';
+import { requestCallback } from '../finalize/callback.ts';
+import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
+import type { UnreadableSourceError } from '../unreadable-source.ts';
+import type { Claimed, FanOutDeps } from './deps.ts';
+
+/** Ends fan-out with `records` records, all of them sent, and the submission too if every record has an outcome by now. */
+export async function completeFanOut({ deps, submission, owner }: Claimed, records: number): Promise<void> {
+  const { submissionId, tenantId, lane } = submission;
+  const last = await fixLastChunk(deps, submission, records);
+  // Before the end: afterwards the finalizer may have cleared it already.
+  await deps.admission.setOpenWork(tenantId, { submissionId, records, ...(lane && { lane }) });
+  const ended = await deps.submissions.completeFanOut(submissionId, owner, records, deps.clock.now());
+  deps.telemetry.emit({
+    name: 'fanout_finished',
+    level: 'info',
+    submissionId,
+    tenantId,
+    ...(ended.lane && { lane: ended.lane }),
+    ...(ended.stop && { outcome: ended.stop.kind }),
+    count: records,
+    durationMs: deps.clock.now() - ended.createdAtMs,
+  });
+  if (last) await closeFullChunks(deps, submissionId, [last]);
+  await finalizeIfComplete(deps, ended);
+}
+
+async function fixLastChunk(
+  { ledger }: FanOutDeps,
+  { submissionId, expiresAtSeconds }: Submission,
+  records: number,
+): Promise<LedgerChunk | undefined> {
+  const size = records % CHUNK_RECORDS;
+  if (size === 0) return undefined;
+  return ledger.setSize(submissionId, chunkCount(records) - 1, size, expiresAtSeconds);
+}
+
+/** Refuses the file: nothing of it was sent. */
+export async function rejectFile(
+  { deps, submission, owner }: Claimed,
+  { code, message }: UnreadableSourceError,
+): Promise<void> {
+  const rejection = { code, detail: message };
+  const stored = await deps.submissions.reject(submission.submissionId, owner, rejection, deps.clock.now());
+  if (stored.state === 'rejected') await afterRejection(deps, stored);
+}
+
+async function afterRejection(deps: FanOutDeps, submission: Submission): Promise<void> {
+  const { submissionId, tenantId, rejection } = submission;
+  deps.telemetry.emit({
+    name: 'submission_rejected',
+    level: 'info',
+    submissionId,
+    tenantId,
+    ...(rejection && { reason: rejection.code }),
+  });
+  await deps.admission.clearOpenWork(tenantId, submissionId);
+  await requestCallback(deps, submission);
+}
+
+/** Repeats what follows the end of fan-out: the message that is here now may be the one of an invocation that died just before. */
+export async function repeatEnding(deps: FanOutDeps, submission: Submission): Promise<void> {
+  const { submissionId, state, fanOut } = submission;
+  if (state === 'rejected') return afterRejection(deps, submission);
+  if (!fanOut.done || !isOpen(state)) return;
+  if (state === 'finalizing') return requestResults(deps, submission);
+  const last = fanOut.records > 0 ? await deps.ledger.get(submissionId, chunkCount(fanOut.records) - 1) : undefined;
+  if (last) await closeFullChunks(deps, submissionId, [last]);
+  await finalizeIfComplete(deps, submission);
+}

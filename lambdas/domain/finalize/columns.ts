@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import { formatCsvLine } from '../files/csv-writer.ts';
+import type { CsvDialect } from '../files/reader.ts';
+import type { ProviderAnswers } from '../model.ts';
+import type { ProviderConfig } from '../providers.ts';
+
+/*
+ * CSV results have the original columns in their original order, and behind them:
+ * - of succeeded records, per provider `<provider>.match` (found, not_found or not_applicable) and one column for each property that the
+ *   provider's response schema names, such as `company.name`; objects in objects become `company.address.city`;
+ * - of the others `reason`, `message`, `detail`, `record_no`, `line` and, where the row could not be read, its beginning in `raw`.
+ * A name that the file has already gets `_2`, `_3`… What a provider answers beyond its schema is in the NDJSON results only.
+ */
+
+/** One column behind the original ones. `path` leads to its value in the provider's data. */
+interface EnrichmentColumn {
+  name: string;
+  path: readonly string[];
+}
+
+const objectSchema = v.object({ properties: v.record(v.string(), v.unknown()) });
+
+function leaves(schema: unknown, path: readonly string[]): (readonly string[])[] {
+  const parsed = v.safeParse(objectSchema, schema);
+  if (!parsed.success) return path.length > 0 ? [path] : [];
+  return Object.entries(parsed.output.properties).flatMap(([name, inner]) => leaves(inner, [...path, name]));
+}
+
+const columnsOf = ({ name, responseSchema }: Pick<ProviderConfig, 'name' | 'responseSchema'>): EnrichmentColumn[] =>
+  leaves(responseSchema, []).map((path) => ({ name: [name, ...path].join('.'), path }));
+
+/** Names for new columns that no column before them has. */
+function freeNames(names: readonly string[], taken: readonly string[]): string[] {
+  const used = new Set(taken);
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; used.has(free); n++) free = `${name}_${n}`;
+    used.add(free);
+    return free;
+  });
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return data;
+  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, name)) return undefined;
+  return valueAt(Reflect.get(data, name), rest);
+}
+
+export const FAILURE_COLUMNS = ['reason', 'message', 'detail', 'record_no', 'line', 'raw'] as const;
+export type FailureCells = Partial<Record<(typeof FAILURE_COLUMNS)[number], string | number>>;
+
+/** Formats the CSV results of one submission. */
+export class CsvColumns {
+  readonly #dialect: CsvDialect;
+  readonly #providers: readonly { name: string; columns: readonly EnrichmentColumn[] }[];
+
+  constructor(dialect: CsvDialect, providers: readonly Pick<ProviderConfig, 'name' | 'responseSchema'>[]) {
+    this.#dialect = dialect;
+    this.#providers = providers.map((provider) => ({ name: provider.name, columns: columnsOf(provider) }));
+  }
+
+  succeededHeader(): string {
+    const names = this.#providers.flatMap(({ name, columns }) => [`${name}.match`, ...columns.map((c) => c.name)]);
+    return this.#format([...this.#dialect.header, ...freeNames(names, this.#dialect.header)]);
+  }
+
+  succeeded(fields: Readonly<Record<string, unknown>>, answers: ProviderAnswers): string {
+    const cells = this.#providers.flatMap(({ name, columns }) => {
+      const answer = answers[name];
+      const data = answer?.kind === 'found' ? answer.data : undefined;
+      return [answer?.kind, ...columns.map(({ path }) => valueAt(data, path))];
+    });
+    return this.#format([...this.#original(fields), ...cells]);
+  }
+
+  failedHeader(): string {
+    return this.#format([...this.#dialect.header, ...freeNames(FAILURE_COLUMNS, this.#dialect.header)]);
+  }
+
+  failed(fields: Readonly<Record<string, unknown>>, failure: FailureCells): string {
+    return this.#format([...this.#original(fields), ...FAILURE_COLUMNS.map((name) => failure[name])]);
+  }
+
+  #original(fields: Readonly<Record<string, unknown>>): unknown[] {
+    return this.#dialect.header.map((name) => (Object.hasOwn(fields, name) ? fields[name] : undefined));
+  }
+
+  #format(cells: readonly unknown[]): string {
+    return formatCsvLine(cells, { delimiter: this.#dialect.delimiter });
+  }
+}

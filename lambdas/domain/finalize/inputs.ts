@@ -1,0 +1,52 @@
+import { InvalidDataError } from '../errors.ts';
+import { recordsFromChunk, type SourceItem } from '../source.ts';
+import type { Finalizing } from './deps.ts';
+import type { Input } from './outcome-lines.ts';
+import { RawExcerpts } from './raw-excerpts.ts';
+
+/** The records of the source, from the first one of a chunk on, as many at a time as are asked for. */
+export class Inputs {
+  readonly #batches: AsyncGenerator<readonly SourceItem[], void, undefined>;
+  readonly #excerpts = new RawExcerpts();
+  readonly #submissionId: string;
+  #next: Input[] = [];
+
+  /** @param through - The last record that will be asked for. */
+  constructor({ deps, submission }: Finalizing, chunk: number, through: number) {
+    this.#submissionId = submission.submissionId;
+    this.#batches = recordsFromChunk(deps, submission, chunk, through, {
+      maxRecordBytes: deps.settings.maxRecordBytes,
+      watch: (blocks, fromByte) => this.#excerpts.watch(blocks, fromByte),
+    });
+  }
+
+  /** The next `count` records. Throws ShortReadError and DependencyUnavailableError. */
+  async take(count: number): Promise<Input[]> {
+    while (this.#next.length < count) {
+      const batch = await this.#batches.next();
+      if (batch.done) {
+        throw new InvalidDataError(
+          `The source of ${this.#submissionId} ends ${count - this.#next.length} records before fan-out's end: ` +
+            'the reader must have changed since; finalize it with the version that fanned it out.',
+        );
+      }
+      // Quoted at once: with the next batch the bytes are gone.
+      this.#next.push(...batch.value.map((item) => this.#withExcerpt(item)));
+    }
+    return this.#next.splice(0, count);
+  }
+
+  async close(): Promise<void> {
+    await this.#batches.return();
+  }
+
+  #withExcerpt(item: SourceItem): Input {
+    if (item.kind === 'record') {
+      this.#excerpts.answered(item.endByteOffset);
+      return item;
+    }
+    const raw = this.#excerpts.quote(item.byteOffset, item.endByteOffset);
+    this.#excerpts.answered(item.endByteOffset);
+    return { ...item, ...(raw !== undefined && { raw }) };
+  }
+}

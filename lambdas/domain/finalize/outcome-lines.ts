@@ -1,0 +1,56 @@
+import type { ProviderAnswers, RecordRow } from '../model.ts';
+import { REASONS } from '../reasons.ts';
+import type { SourceItem } from '../source.ts';
+import type { FailureCells } from './columns.ts';
+import { failureReason } from './recount.ts';
+
+/** A record of the source; of one that could not be read also the beginning of its text. */
+export type Input = SourceItem & { raw?: string };
+
+/** The values of an input; none where it could not be read. */
+export const fieldsOf = (input: Input): Readonly<Record<string, unknown>> =>
+  input.kind === 'record' ? input.fields : {};
+
+/** What the customer is told about a record that did not succeed. */
+export function failureOf(input: Input, row: RecordRow) {
+  const reason = failureReason(row);
+  return {
+    reason,
+    message: REASONS[reason].customer,
+    ...(row.detail !== undefined && { detail: row.detail }),
+    ...(input.kind === 'defect' && input.raw !== undefined && { raw: input.raw }),
+  };
+}
+
+/** Line of a succeeded record in the NDJSON results. */
+export function succeededLine(input: Input, row: RecordRow): string {
+  const { recordNo, line } = input;
+  return `${JSON.stringify({ recordNo, line, record: fieldsOf(input), output: inKeyOrder(row.answers) })}\n`;
+}
+
+/** Line of a record that failed, was dead-lettered or cancelled, in the NDJSON results. */
+export function failedLine(input: Input, row: RecordRow): string {
+  const { recordNo, line } = input;
+  const { reason, message, detail, raw } = failureOf(input, row);
+  const about = { recordNo, line, state: row.state, reason, message, detail, attempts: row.attempts };
+  const content = input.kind === 'record' ? { record: input.fields } : { raw };
+  return `${JSON.stringify({ ...about, ...content, ...output(row.answers) })}\n`;
+}
+
+/** The same as cells of the CSV results. */
+export const failureCells = (input: Input, row: RecordRow): FailureCells => ({
+  ...failureOf(input, row),
+  record_no: input.recordNo,
+  line: input.line,
+});
+
+const output = (answers: ProviderAnswers): { output?: unknown } =>
+  Object.keys(answers).length > 0 ? { output: inKeyOrder(answers) } : {};
+
+/** Stores need not keep the order of keys; a repeated slice must write the same bytes. */
+function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, inKeyOrder(inner)]));
+}

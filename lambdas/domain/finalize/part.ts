@@ -1,0 +1,161 @@
+import type { CsvDialect } from '../files/reader.ts';
+import { CHUNK_RECORDS, recordNoAt, type LedgerChunk, type RecordRow } from '../model.ts';
+import type { Telemetry } from '../ports.ts';
+import type { ReasonCode } from '../reasons.ts';
+import { CsvColumns } from './columns.ts';
+import type { Finalizing } from './deps.ts';
+import { Inputs } from './inputs.ts';
+import type { PartManifest } from './manifest.ts';
+import { failedLine, failureCells, fieldsOf, succeededLine, type Input } from './outcome-lines.ts';
+import { failureReason, recount, type Recount } from './recount.ts';
+import { ResultFileWriter } from './result-file.ts';
+
+/** The chunks of one part. */
+export interface PartRange {
+  /** 1-based. */
+  part: number;
+  firstChunk: number;
+  chunks: number;
+}
+
+/** An open record among those that the ledger holds for finished: the results cannot be written yet. */
+export interface OpenChunk {
+  chunk: number;
+  openOffsets: readonly number[];
+}
+
+export type PartOutcome = { done: PartManifest } | { open: OpenChunk[] };
+
+/** The files of one part and what went into them. */
+class PartWriter {
+  readonly #csv: CsvColumns | undefined;
+  readonly #succeeded: ResultFileWriter;
+  readonly #failed: ResultFileWriter;
+  readonly #succeededCsv: ResultFileWriter | undefined;
+  readonly #failedCsv: ResultFileWriter | undefined;
+  readonly #counts = { total: 0, succeeded: 0, failed: 0, cancelled: 0 };
+  readonly #failures: Partial<Record<ReasonCode, number>> = {};
+
+  constructor({ deps, submission, version }: Finalizing, part: number, dialect: CsvDialect | undefined) {
+    const open = (kind: 'succeeded' | 'failed', format: 'ndjson' | 'csv', header?: string): ResultFileWriter =>
+      new ResultFileWriter(deps.objects, submission, version, { kind, format, part }, header);
+    this.#succeeded = open('succeeded', 'ndjson');
+    this.#failed = open('failed', 'ndjson');
+    if (!dialect) return;
+    this.#csv = new CsvColumns(dialect, deps.providers);
+    this.#succeededCsv = open('succeeded', 'csv', this.#csv.succeededHeader());
+    this.#failedCsv = open('failed', 'csv', this.#csv.failedHeader());
+  }
+
+  async add(input: Input, row: RecordRow): Promise<void> {
+    this.#counts.total += 1;
+    if (row.state === 'succeeded') {
+      this.#counts.succeeded += 1;
+      await this.#succeeded.add(succeededLine(input, row));
+      if (this.#csv) await this.#succeededCsv?.add(this.#csv.succeeded(fieldsOf(input), row.answers));
+      return;
+    }
+    if (row.state === 'cancelled') this.#counts.cancelled += 1;
+    else {
+      const reason = failureReason(row);
+      this.#counts.failed += 1;
+      this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
+    }
+    await this.#failed.add(failedLine(input, row));
+    if (this.#csv) await this.#failedCsv?.add(this.#csv.failed(fieldsOf(input), failureCells(input, row)));
+  }
+
+  async close({ part, chunks }: PartRange): Promise<PartManifest> {
+    const files = [];
+    for (const file of this.#files()) files.push(await file.close());
+    return { v: 1, part, chunks, counts: this.#counts, failures: this.#failures, files };
+  }
+
+  /** Gives up what is not closed. Throws nothing: what is left of an upload is cleaned up by the bucket's lifecycle. */
+  async abort(telemetry: Telemetry, about: { submissionId: string; tenantId: string }): Promise<void> {
+    for (const file of this.#files()) {
+      try {
+        await file.abort();
+      } catch (error) {
+        telemetry.emit({ name: 'unexpected_error', level: 'warn', ...about, error });
+      }
+    }
+  }
+
+  #files(): ResultFileWriter[] {
+    return [this.#succeeded, this.#failed, this.#succeededCsv, this.#failedCsv].filter((file) => file !== undefined);
+  }
+}
+
+/**
+ * Writes the files of one part: the source read again, joined with the rows. The rows are recounted against the ledger on the way,
+ * and the ledger is repaired. Nothing appears when a record of the part turns out to be open, or when the lease is lost.
+ */
+export async function writePart(
+  finalizing: Finalizing,
+  range: PartRange,
+  dialect: CsvDialect | undefined,
+): Promise<PartOutcome> {
+  const { deps, submission } = finalizing;
+  const writer = new PartWriter(finalizing, range.part, dialect);
+  try {
+    const open = await joinChunks(finalizing, range, writer);
+    if (open.length > 0) return { open };
+    await finalizing.lease.confirm();
+    return { done: await writer.close(range) };
+  } finally {
+    const { submissionId, tenantId } = submission;
+    await writer.abort(deps.telemetry, { submissionId, tenantId });
+  }
+}
+
+/** Writes every record of the part; from the first chunk on in which one is open, only looks for others. */
+async function joinChunks(finalizing: Finalizing, range: PartRange, writer: PartWriter): Promise<OpenChunk[]> {
+  const endChunk = range.firstChunk + range.chunks;
+  const through = Math.min(endChunk * CHUNK_RECORDS, finalizing.submission.fanOut.records);
+  const inputs = new Inputs(finalizing, range.firstChunk, through);
+  const open: OpenChunk[] = [];
+  try {
+    for (let chunk = range.firstChunk; chunk < endChunk; chunk++) {
+      await finalizing.lease.keep();
+      const size = Math.min(CHUNK_RECORDS, through - chunk * CHUNK_RECORDS);
+      const { finished, open: openOffsets } = await recountChunk(finalizing, chunk, size);
+      if (openOffsets.length > 0) open.push({ chunk, openOffsets });
+      if (open.length > 0) continue;
+      for (const [offset, input] of (await inputs.take(size)).entries()) {
+        const row = finished.get(offset);
+        if (row) await writer.add(input, row);
+      }
+    }
+    return open;
+  } finally {
+    await inputs.close();
+  }
+}
+
+/** Reads a chunk's rows, and puts right what its ledger item lacks or has too much. */
+async function recountChunk({ deps, submission }: Finalizing, chunk: number, size: number): Promise<Recount> {
+  const { submissionId, tenantId, expiresAtSeconds } = submission;
+  const [rows, stored] = await Promise.all([
+    deps.records.chunkRows(submissionId, chunk),
+    deps.ledger.get(submissionId, chunk),
+  ]);
+  const ledger: LedgerChunk = stored ?? { chunk, succeeded: new Set(), cancelled: new Set(), failed: new Map() };
+  const found = recount(rows, ledger, size);
+  if (found.wrong.length > 0) await deps.ledger.reopen(submissionId, chunk, found.wrong);
+  if (found.missing) await deps.ledger.mark(submissionId, chunk, found.missing, expiresAtSeconds);
+  if (found.wrong.length > 0 || found.missing) {
+    deps.telemetry.emit({
+      name: 'ledger_repaired',
+      level: 'warn',
+      submissionId,
+      tenantId,
+      recordNo: recordNoAt(chunk, 0),
+      count: new Set([...found.wrong, ...offsetsIn(found)]).size,
+    });
+  }
+  return found;
+}
+
+const offsetsIn = ({ missing }: Recount): number[] =>
+  missing ? [...missing.succeeded, ...missing.cancelled, ...[...missing.failed.values()].flat()] : [];

@@ -1,0 +1,70 @@
+import { InvalidDataError } from '../errors.ts';
+import { finishedOffsets, outcomeAt, reasonAt } from '../ledger.ts';
+import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow } from '../model.ts';
+import type { LedgerMarks } from '../ports.ts';
+import type { ReasonCode } from '../reasons.ts';
+
+/** What the ledger says of a chunk, held against its rows. */
+export interface Recount {
+  /** Rows with an outcome, by offset in the chunk. */
+  finished: ReadonlyMap<number, RecordRow>;
+  /** Offsets without an outcome. */
+  open: readonly number[];
+  /** Offsets whose failure or cancellation in the ledger no row confirms. */
+  wrong: readonly number[];
+  /** Outcomes that the ledger lacks; undefined when it lacks none. */
+  missing: LedgerMarks | undefined;
+}
+
+/**
+ * Compares the ledger item of a chunk of `size` records with the rows, which are the truth. Throws {@link InvalidDataError} where the
+ * ledger has a success that no row confirms: nothing takes a success back, so this can only be a defect.
+ */
+export function recount(rows: readonly RecordRow[], ledger: LedgerChunk, size: number): Recount {
+  const finished = new Map<number, RecordRow>();
+  for (const row of rows) {
+    const offset = offsetOf(row.recordNo);
+    if (isTerminal(row.state) && offset < size) finished.set(offset, row);
+  }
+  const wrong: number[] = [];
+  const marks = new Marks();
+  for (const offset of finishedOffsets(ledger)) {
+    if (offset < size && !agrees(ledger, offset, finished.get(offset))) wrong.push(offset);
+  }
+  for (const [offset, row] of finished) if (!agrees(ledger, offset, row)) marks.add(offset, row);
+  const open = Array.from({ length: size }, (_, offset) => offset).filter((offset) => !finished.has(offset));
+  return { finished, open, wrong, missing: marks.taken };
+}
+
+function agrees(ledger: LedgerChunk, offset: number, row: RecordRow | undefined): boolean {
+  const outcome = outcomeAt(ledger, offset);
+  if (outcome === 'succeeded' && row?.state !== 'succeeded') {
+    throw new InvalidDataError(
+      `The ledger counts record ${recordNoAt(ledger.chunk, offset)} as succeeded, but its row says ${row?.state ?? 'nothing'}: ` +
+        'look for what wrote the ledger before the row.',
+    );
+  }
+  if (row === undefined) return false;
+  if (row.state === 'succeeded' || row.state === 'cancelled') return outcome === row.state;
+  return outcome === 'failed' && reasonAt(ledger, offset) === failureReason(row);
+}
+
+/** The reason that a row counts under. */
+export const failureReason = (row: RecordRow): ReasonCode => row.reason ?? 'internal_error';
+
+class Marks {
+  readonly #succeeded: number[] = [];
+  readonly #cancelled: number[] = [];
+  readonly #failed = new Map<ReasonCode, number[]>();
+
+  add(offset: number, row: RecordRow): void {
+    if (row.state === 'succeeded') this.#succeeded.push(offset);
+    else if (row.state === 'cancelled') this.#cancelled.push(offset);
+    else this.#failed.set(failureReason(row), [...(this.#failed.get(failureReason(row)) ?? []), offset]);
+  }
+
+  get taken(): LedgerMarks | undefined {
+    const any = this.#succeeded.length + this.#cancelled.length + this.#failed.size > 0;
+    return any ? { succeeded: this.#succeeded, cancelled: this.#cancelled, failed: this.#failed } : undefined;
+  }
+}
