@@ -112,6 +112,7 @@ export interface ObservedCall {
   readonly operation: string;
   /** Name of the table, queue, bucket, function or secret the call was about; the first one where there are several. */
   readonly target: string | undefined;
+  /** HTTP status of the answer; 0 when the caller never got it. */
   readonly status: number;
   readonly errorCode: string | undefined;
   readonly requestBytes: number;
@@ -128,7 +129,7 @@ export interface CallCount {
   readonly operation: string;
   readonly target: string | undefined;
   readonly calls: number;
-  /** Calls answered with a status of 400 or more. */
+  /** Calls answered with a status of 400 or more, or not at all. */
   readonly errors: number;
 }
 

@@ -1,10 +1,11 @@
 import type { AuthorizationDecision, Denial, StatementReference, UsedStatement } from '../../contract.ts';
+import { baseArn } from './arns.ts';
 import { type ConditionContext, mentionedConditionKeys, relevantContext } from './context.ts';
 import { ALLOWED, type Decision, implicitRefusal, type Question } from './decision.ts';
 import { keyActionsFor, SERVICE_OWNED_KEY } from './keys.ts';
 import { type NamedPolicy, type PolicySet, statementsOf } from './policies.ts';
 import type { Principal } from './principals.ts';
-import { baseArn, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
 
 /** Object keys and prefixes make many different questions; beyond this many answers the cache starts again. */
 const MAX_CACHED = 50_000;

@@ -1,6 +1,7 @@
 import type { DeployedResource, Json, StatementReference } from '../../contract.ts';
 import { LocalCloudError } from '../../errors.ts';
 import { awsManagedPolicies } from './aws-managed-policies.ts';
+import { baseArn } from './arns.ts';
 import { parsePolicy, type PolicyDocument } from './documents.ts';
 
 export interface NamedPolicy {
@@ -43,7 +44,7 @@ export function collectPolicies(deployed: readonly DeployedResource[]): PolicySe
   const byId = new Map(deployed.map((resource) => [resource.physicalId, resource]));
   for (const resource of deployed) {
     for (const { target, document } of resourcePoliciesOf(resource)) {
-      const arn = target.startsWith('arn:') ? target : byId.get(target)?.arn;
+      const arn = target.startsWith('arn:') ? baseArn(target) : byId.get(target)?.arn;
       if (arn === undefined)
         throw new LocalCloudError(`${place(resource)} is for ${target}, which no template declares.`);
       add(arn, { name: resource.logicalId, document });
@@ -157,16 +158,26 @@ function resourcePoliciesOf(resource: DeployedResource): { target: string; docum
       return targets(resource, 'SecretId', 'ResourcePolicy');
     case 'AWS::KMS::Key':
       return [{ target: arn, document: document(resource, 'KeyPolicy') }];
-    case 'AWS::DynamoDB::Table': {
-      const policy = properties['ResourcePolicy'];
-      if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) return [];
-      return [{ target: arn, document: parsePolicy(policy['PolicyDocument'], place(resource)) }];
-    }
+    case 'AWS::DynamoDB::Table':
+      return tablePolicy(resource, properties['ResourcePolicy']);
+    case 'AWS::DynamoDB::GlobalTable':
+      return [properties['Replicas'] ?? []].flat().flatMap((replica) => {
+        const policy = replica !== null && typeof replica === 'object' && !Array.isArray(replica) ? replica : {};
+        return tablePolicy(resource, policy['ResourcePolicy']);
+      });
     case 'AWS::Lambda::Permission':
       return [permission(resource)];
     default:
       return [];
   }
+}
+
+function tablePolicy(
+  resource: DeployedResource,
+  policy: Json | undefined,
+): { target: string; document: PolicyDocument }[] {
+  if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) return [];
+  return [{ target: resource.arn, document: parsePolicy(policy['PolicyDocument'], place(resource)) }];
 }
 
 function targets(resource: DeployedResource, property: string, policy: string): ReturnType<typeof resourcePoliciesOf> {

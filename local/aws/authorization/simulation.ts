@@ -1,4 +1,5 @@
 import { type RequestAnalysis, runSimulation } from '@cloud-copilot/iam-simulate';
+import { baseArn } from './arns.ts';
 import { ALLOWED, type Decision, type Question, refusal, refusalOf } from './decision.ts';
 import { type NamedPolicy, type PolicySet, statementId } from './policies.ts';
 
@@ -42,15 +43,6 @@ export async function simulate(
   const analysis = result.resultType === 'single' ? result.result.analysis : result.results[0]?.analysis;
   if (result.overallResult !== 'Allowed' || analysis === undefined) return refusalOf(question, analysis);
   return { ...ALLOWED, statements: grants(analysis, role?.name ?? '', owner, resourcePolicies) };
-}
-
-/** The ARN that policies, keys and owners are kept under: without object key, index, version or alias. */
-export function baseArn(resource: string): string {
-  const parts = resource.split(':');
-  if (parts[2] === 's3') return resource.split('/')[0] ?? resource;
-  if (parts[2] === 'dynamodb') return resource.split('/').slice(0, 2).join('/');
-  if (parts[2] === 'lambda' && parts[5] === 'function') return parts.slice(0, 7).join(':');
-  return resource;
 }
 
 /** Ids of the statements that granted it, from the analysis' positions in the policies that were given. */

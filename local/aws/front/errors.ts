@@ -41,7 +41,7 @@ export interface Dialect {
 export const dialects: Readonly<Record<string, Dialect>> = {
   sqs: {
     protocol: 'sqs',
-    accessDenied: { status: 403, code: 'AccessDenied' },
+    accessDenied: { status: 403, code: 'AccessDeniedException' },
     throttled: { status: 400, code: 'RequestThrottled' },
     unavailable: { status: 503, code: 'ServiceUnavailable' },
   },
@@ -83,6 +83,12 @@ export const dialects: Readonly<Record<string, Dialect>> = {
   },
 };
 
+/** Codes that SQS called differently before it spoke JSON; clients still get both. */
+const QUERY_CODES: Readonly<Record<string, string>> = {
+  AccessDeniedException: 'AccessDenied',
+  QueueDoesNotExist: 'AWS.SimpleQueueService.NonExistentQueue',
+};
+
 export const DEFAULT_DIALECT: Dialect = {
   protocol: 'json-1.0',
   accessDenied: { status: 403, code: 'AccessDeniedException' },
@@ -111,8 +117,9 @@ export function errorReply(error: AwsError, { protocol }: Dialect): Reply {
     }
     case 'sqs': {
       const fault = status < 500 ? 'Sender' : 'Receiver';
+      const queryCode = QUERY_CODES[code] ?? code;
       const headers = jsonHeaders('application/x-amz-json-1.0', requestId, {
-        'x-amzn-query-error': `${code};${fault}`,
+        'x-amzn-query-error': `${queryCode};${fault}`,
       });
       return { status, headers, body: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }) };
     }

@@ -80,7 +80,7 @@ export class SqsService implements Service {
     call.target = String(named);
     const queue = this.#queues.get(call.target);
     if (queue !== undefined) return queue;
-    throw new AwsError(400, 'AWS.SimpleQueueService.NonExistentQueue', 'The specified queue does not exist.');
+    throw new AwsError(400, 'QueueDoesNotExist', 'The specified queue does not exist.');
   }
 
   /** Entries that the service would refuse are answered here; the rest goes on. */
