@@ -19,7 +19,6 @@ export interface Reading {
 export const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
 
 /** A stream of the file from an offset on, cut at the given file offsets. */
-// oxlint-disable-next-line require-await -- a source of bytes is asynchronous, whatever it is made of
 export async function* blocksOf(bytes: Uint8Array, from = 0, cuts: readonly number[] = []): AsyncGenerator<Uint8Array> {
   let at = from;
   for (const cut of [...cuts, bytes.length]) {
