@@ -1,0 +1,92 @@
+import { DependencyUnavailableError, ShortReadError } from '../../../lambdas/domain/errors.ts';
+import type { PortCall, PortHook } from '../memory/hook.ts';
+
+/** Thrown in place of what a killed process would never have come to. */
+export class CrashError extends Error {
+  constructor() {
+    super('The process was killed.');
+    this.name = 'CrashError';
+  }
+}
+
+/**
+ * `crash`: killed before the call reached anyone; `crash_after`: killed when it had been carried out. From then on this process does nothing
+ * more. `refused`: the dependency fails; `lost_reply`: it carries the call out and then fails.
+ */
+export type Fault = 'crash' | 'crash_after' | 'refused' | 'lost_reply';
+export const FAULTS: readonly Fault[] = ['crash', 'crash_after', 'refused', 'lost_reply'];
+
+export interface FaultPlan {
+  hook: PortHook;
+  /** Begins a process whose call number `at` (from 0 on) meets `fault`; without them, one that lives. */
+  arm(fault?: Fault, at?: number): void;
+  /** The process is gone: calls from outside pass unharmed. */
+  disarm(): void;
+  /** Calls since the last {@link FaultPlan.arm}. */
+  readonly calls: number;
+  /** True when the fault has struck. */
+  readonly struck: boolean;
+}
+
+/** Makes one port call fail. Every block that an object read yields counts as a call of its own. */
+export function createFaultPlan(observe: (call: PortCall) => void = () => {}): FaultPlan {
+  let armed = false;
+  let fault: { kind: Fault; at: number } | undefined;
+  let calls = 0;
+  let struck = false;
+  let isDead = false;
+
+  const meet = async <T>(apply: () => Promise<T>): Promise<T> => {
+    if (isDead) throw new CrashError();
+    const strikes = fault !== undefined && calls === fault.at;
+    calls += 1;
+    if (!strikes || !fault) return apply();
+    struck = true;
+    const { kind } = fault;
+    isDead = kind === 'crash' || kind === 'crash_after';
+    if (kind === 'crash_after' || kind === 'lost_reply') await apply();
+    if (isDead) throw new CrashError();
+    throw new DependencyUnavailableError('The dependency throttled this call.');
+  };
+
+  async function* counted(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const block of blocks) {
+      try {
+        await meet(async () => {});
+      } catch (error) {
+        throw error instanceof DependencyUnavailableError ? new ShortReadError('The body ended too early.') : error;
+      }
+      yield block;
+    }
+  }
+
+  const isStream = (value: unknown): value is AsyncIterable<Uint8Array> =>
+    typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+  return {
+    hook: async (call, apply) => {
+      if (!armed) return apply();
+      const result = await meet(async () => {
+        observe(call);
+        return apply();
+      });
+      return isStream(result) ? counted(result) : result;
+    },
+    arm(kind, at = 0) {
+      armed = true;
+      fault = kind && { kind, at };
+      calls = 0;
+      struck = false;
+      isDead = false;
+    },
+    disarm() {
+      armed = false;
+    },
+    get calls() {
+      return calls;
+    },
+    get struck() {
+      return struck;
+    },
+  };
+}
