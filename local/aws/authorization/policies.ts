@@ -41,7 +41,8 @@ export function collectPolicies(deployed: readonly DeployedResource[]): PolicySe
     known.policies.push(policy);
     resources.set(arn, known);
   };
-  const byId = new Map(deployed.map((resource) => [resource.physicalId, resource]));
+  // A bucket policy's own id is the bucket's name; only what has an ARN can have policies.
+  const byId = new Map(deployed.filter(({ arn }) => arn !== '').map((resource) => [resource.physicalId, resource]));
   for (const resource of deployed) {
     for (const { target, document } of resourcePoliciesOf(resource)) {
       const arn = target.startsWith('arn:') ? baseArn(target) : byId.get(target)?.arn;
