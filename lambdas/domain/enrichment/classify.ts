@@ -82,8 +82,9 @@ function byClass(
     case 'auth':
       return { kind: 'auth', detail };
     case 'transient':
-      return { kind: 'transient', reason: transientReason(status), detail, ...retryAfter };
+      break;
   }
+  return { kind: 'transient', reason: transientReason(status), detail, ...retryAfter };
 }
 
 const transientReason = (status: number): TransientReason =>

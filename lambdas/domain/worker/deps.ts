@@ -1,0 +1,40 @@
+import type { EnrichDeps } from '../enrichment/call.ts';
+import { prepareProviders, type Provider } from '../enrichment/provider.ts';
+import type { Lane } from '../model.ts';
+import type { QueueAcknowledger, QueueSender, SubmissionStore } from '../ports.ts';
+import type { ProviderConfig } from '../providers.ts';
+import type { SettleDeps } from '../settlement.ts';
+import { createRecordValidator, type SchemaCheck } from '../validation.ts';
+import { createSubmissionCache, type SubmissionCache } from './submission-cache.ts';
+
+/** What a worker is given: the ports of its lane and what an adopter configured. */
+export interface WorkerPorts extends SettleDeps, EnrichDeps {
+  submissions: SubmissionStore;
+  lane: Lane;
+  laneQueue: QueueSender;
+  deadLetterQueue: QueueSender;
+  acknowledger: QueueAcknowledger;
+}
+
+/** A worker's ports with everything that is made ready once per process. */
+export interface WorkerDeps extends WorkerPorts {
+  /** The third-party APIs that every record is enriched by. */
+  apis: readonly Provider[];
+  checkRecord: SchemaCheck;
+  cache: SubmissionCache;
+}
+
+/**
+ * Makes a worker ready: compiles schemas and prepares providers.
+ *
+ * @throws InvalidDataError for a configuration that cannot work.
+ */
+export const prepareWorker = (
+  ports: WorkerPorts,
+  config: { providers: readonly ProviderConfig[]; recordSchema: Readonly<Record<string, unknown>> },
+): WorkerDeps => ({
+  ...ports,
+  apis: prepareProviders(config.providers),
+  checkRecord: createRecordValidator(config.recordSchema),
+  cache: createSubmissionCache(ports.submissions, ports.clock),
+});

@@ -1,0 +1,63 @@
+import type { RecordRow } from '../model.ts';
+import type { DomainEvent, EventFields } from '../ports.ts';
+import type { ReasonCode } from '../reasons.ts';
+import type { WorkerDeps } from './deps.ts';
+import { receivesOf, type Item } from './deliveries.ts';
+
+type TellDeps = Pick<WorkerDeps, 'telemetry' | 'clock' | 'lane'>;
+
+const about = ({ lane }: TellDeps, { message }: Item): EventFields => {
+  const { submissionId, tenantId, recordNo, attempt, generation } = message;
+  return { submissionId, tenantId, recordNo, attempt, generation, lane };
+};
+
+const LEVELS: Partial<Record<RecordRow['state'], DomainEvent['level']>> = { failed: 'warn', dead_lettered: 'error' };
+
+/** A record has its outcome. */
+export function tellFinished(deps: TellDeps, item: Item, row: RecordRow): void {
+  const { state, reason, detail, attempts } = row;
+  deps.telemetry.emit({
+    name: 'record_finished',
+    level: LEVELS[state] ?? 'info',
+    ...about(deps, item),
+    attempt: attempts,
+    outcome: state,
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
+    ageMs: deps.clock.now() - row.firstEnqueuedAtMs,
+  });
+}
+
+/** An attempt failed; another one is due after `waitMs`. */
+export function tellFailed(
+  deps: TellDeps,
+  item: Item,
+  { reason, detail, attempts, waitingOn }: RecordRow,
+  waitMs: number,
+): void {
+  deps.telemetry.emit({
+    name: 'record_attempt_failed',
+    level: 'warn',
+    ...about(deps, item),
+    attempt: attempts,
+    ...(waitingOn === undefined ? {} : { provider: waitingOn }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
+    durationMs: waitMs,
+  });
+}
+
+/** A record waits without having failed. Counted, not told one by one: in an outage there are tens of thousands. */
+export function tellDeferred(deps: TellDeps, item: Item, reason: ReasonCode, waitMs: number): void {
+  deps.telemetry.emit({ name: 'record_deferred', level: 'debug', ...about(deps, item), reason, durationMs: waitMs });
+}
+
+/** A message was acknowledged without being worked. */
+export function tellDiscarded(deps: TellDeps, item: Item, because: string): void {
+  deps.telemetry.emit({ name: 'record_discarded', level: 'debug', ...about(deps, item), outcome: because });
+}
+
+/** A record is about to run alone, because a worker ended while it was in its batch. */
+export function tellSuspect(deps: TellDeps, item: Item): void {
+  deps.telemetry.emit({ name: 'suspect_started', level: 'warn', ...about(deps, item), count: receivesOf(item) });
+}

@@ -1,0 +1,124 @@
+import { groupBy } from '../concurrency.ts';
+import { isPassingFailure } from '../errors.ts';
+import { MAX_ATTEMPTS } from '../limits.ts';
+import { isTerminal, type RecordRow, type StopOrder, type Submission } from '../model.ts';
+import type { WorkerDeps } from './deps.ts';
+import { receivesOf, type Item } from './deliveries.ts';
+import { fail, giveBack, type Job, type Resolution } from './resolution.ts';
+
+/** One record and what is to become of it. */
+export interface Resolved {
+  item: Item;
+  resolution: Resolution;
+}
+
+export interface Triage {
+  /** Records that are decided by what is stored about them, without being looked into. */
+  resolved: Resolved[];
+  jobs: Job[];
+}
+
+type TriageDeps = Pick<WorkerDeps, 'records' | 'cache' | 'clock' | 'random' | 'telemetry'>;
+
+/** Waits that end within this time are over: clocks differ, and a queue's delay is whole seconds. */
+const SLACK_MS = 1_000;
+
+/** Reads what is stored about a batch's records (one read for the rows, one per submission) and sorts out what needs no work. */
+export async function triage(deps: TriageDeps, items: readonly Item[]): Promise<Triage> {
+  const rows = await attempt(deps, async () => readRows(deps, items));
+  const result: Triage = { resolved: [], jobs: [] };
+  const submissions = groupBy(items, ({ message }) => `${message.submissionId}#${message.generation}`);
+  await Promise.all(
+    submissions.map(async (group) => {
+      const { submissionId, generation } = group[0]?.message ?? { submissionId: '', generation: 0 };
+      const head = await attempt(deps, async () => ({ submission: await deps.cache.get(submissionId, generation) }));
+      for (const item of group) {
+        const known = rows !== undefined && head !== undefined;
+        const decision = known
+          ? decide(deps, item, rows.get(keyOf(item.message)), head.submission)
+          : giveBack(item, deps);
+        if ('kind' in decision) result.resolved.push({ item, resolution: decision });
+        else result.jobs.push(decision);
+      }
+    }),
+  );
+  return result;
+}
+
+const keyOf = ({ submissionId, recordNo }: { submissionId: string; recordNo: number }): string =>
+  `${submissionId}#${recordNo}`;
+
+async function readRows({ records }: TriageDeps, items: readonly Item[]): Promise<Map<string, RecordRow>> {
+  const keys = items.map(({ message: { submissionId, recordNo } }) => ({ submissionId, recordNo }));
+  const rows = keys.length === 0 ? [] : await records.getMany(keys);
+  return new Map(rows.map((row) => [keyOf(row), row]));
+}
+
+/** Reads that fail, for whatever reason, give their records back and no others. */
+async function attempt<T>({ telemetry }: TriageDeps, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
+    return undefined;
+  }
+}
+
+function decide(
+  deps: TriageDeps,
+  item: Item,
+  row: RecordRow | undefined,
+  submission: Submission | undefined,
+): Resolution | Job {
+  const { message } = item;
+  if (submission === undefined || message.expiresAtSeconds * 1000 <= deps.clock.now()) {
+    return { kind: 'discard', because: 'expired' };
+  }
+  if (row !== undefined && isOver(row, message.generation)) return overtaken(item, row);
+  const job = toJob(item, row);
+  const stop = stopOf(submission, message.generation);
+  if (stop !== undefined) return stopped(deps, job, stop);
+  const waitMs = waitOf(job, row) - deps.clock.now();
+  if (waitMs <= SLACK_MS) return job;
+  const { message: again } = job;
+  return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: again, waitMs, carry: again };
+}
+
+/** True when the record has its outcome, or belongs to a newer generation than this message. */
+const isOver = (row: RecordRow, generation: number): boolean =>
+  row.state === 'succeeded' || row.generation > generation || (row.generation === generation && isTerminal(row.state));
+
+function overtaken(item: Item, stored: RecordRow): Resolution {
+  const { attempt, generation } = item.message;
+  // Its last delivery wrote the row, but could not be acknowledged: perhaps it did not get to the dead-letter queue either.
+  const deadLetterAgain =
+    stored.state === 'dead_lettered' &&
+    stored.generation === generation &&
+    attempt >= MAX_ATTEMPTS &&
+    receivesOf(item) > 1;
+  return { kind: 'discard', because: stored.generation > generation ? 'stale' : 'settled', stored, deadLetterAgain };
+}
+
+/** An attempt that the row counts as failed is not made again: only its successor got lost, or this is a copy. */
+function toJob(item: Item, row: RecordRow | undefined): Job {
+  const { message } = item;
+  const answers = { ...row?.answers, ...message.answers };
+  if (row === undefined) return { item, message, answers };
+  const failed = row.generation === message.generation ? row.attempts : 0;
+  return { item, message: { ...message, attempt: Math.max(message.attempt, failed + 1) }, row, answers };
+}
+
+function stopOf(submission: Submission, generation: number): StopOrder | undefined {
+  return submission.generation >= generation ? submission.stop : undefined;
+}
+
+const stopped = (deps: TriageDeps, job: Job, { kind }: StopOrder): Resolution =>
+  kind === 'cancelled'
+    ? fail(job, deps, { reason: 'cancelled', state: 'cancelled', tried: false })
+    : fail(job, deps, { reason: 'deadline_passed', tried: false });
+
+/** Until when the record must wait: a hop of a long delay, or the backoff of an attempt whose successor got lost. */
+function waitOf({ item, message }: Job, row: RecordRow | undefined): number {
+  const isBehind = message.attempt > item.message.attempt;
+  return Math.max(item.message.notBeforeMs ?? 0, isBehind ? (row?.waitingUntilMs ?? 0) : 0);
+}

@@ -1,0 +1,108 @@
+import { askProvider } from '../enrichment/ask.ts';
+import type { ProviderResult } from '../enrichment/call.ts';
+import type { ProviderAnswer } from '../model.ts';
+import type { TimeBudget } from '../time.ts';
+import type { WorkerDeps } from './deps.ts';
+import { defer, fail, retry, succeed, type Job, type Resolution } from './resolution.ts';
+import type { Resolved } from './triage.ts';
+
+/** A record that passed validation: what each provider is to be asked, and what needs no question. */
+interface Prepared {
+  job: Job;
+  /** URL by provider. */
+  urls: Map<string, string>;
+  answers: Record<string, ProviderAnswer>;
+}
+
+/**
+ * Validates records and asks the providers what is not yet known, all providers at the same time: each has its own pace, and
+ * what one answers is kept whatever the other does. Whatever goes wrong with one record is that record's alone. Never throws.
+ */
+export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Resolved[]> {
+  const resolved: Resolved[] = [];
+  const prepared: Prepared[] = [];
+  for (const job of jobs) {
+    const step = guarded(deps, job, () => prepare(deps, job));
+    if ('kind' in step) resolved.push({ item: job.item, resolution: step });
+    else prepared.push(step);
+  }
+  const results = new Map<Prepared, Map<string, ProviderResult>>(prepared.map((each) => [each, new Map()]));
+  await Promise.all(
+    deps.apis.map(async (api) => {
+      const { name } = api.config;
+      const asking = prepared.filter(({ urls }) => urls.has(name));
+      if (asking.length === 0) return;
+      const urls = asking.map((each) => each.urls.get(name) ?? '');
+      const answers = await askProvider(deps, api, urls, budget);
+      for (const [index, each] of asking.entries()) {
+        const answer = answers[index];
+        if (answer !== undefined) results.get(each)?.set(name, answer);
+      }
+    }),
+  );
+  for (const each of prepared) {
+    const resolution = guarded(deps, each.job, () => conclude(deps, each, results.get(each)));
+    resolved.push({ item: each.job.item, resolution });
+  }
+  return resolved;
+}
+
+/** An unexpected error is a failed attempt of the one record in whose processing it came up. */
+function guarded<T>(deps: WorkerDeps, job: Job, step: () => T): T | Resolution {
+  try {
+    return step();
+  } catch (error) {
+    const { submissionId, tenantId, recordNo, attempt } = job.message;
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, tenantId, recordNo, attempt, error });
+    return retry(job, deps, { reason: 'internal_error', detail: 'An unexpected error on our side.' });
+  }
+}
+
+function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
+  const { content } = job.message;
+  if (content.kind === 'defect') return fail(job, deps, { reason: content.reason, detail: content.detail });
+  const problem = deps.checkRecord(content.fields);
+  if (problem !== undefined) return fail(job, deps, { reason: 'invalid_record', detail: problem });
+
+  const urls = new Map<string, string>();
+  const answers: Record<string, ProviderAnswer> = { ...job.answers };
+  for (const { config, lookup } of deps.apis) {
+    if (Object.hasOwn(answers, config.name)) continue;
+    const request = lookup(content.fields);
+    if (request.kind === 'request') urls.set(config.name, request.url);
+    else if (request.kind === 'not_applicable') answers[config.name] = { kind: 'not_applicable' };
+    else {
+      const detail = `Field "${request.field}" holds a value that provider ${config.name} cannot be asked about.`;
+      return fail(job, deps, { reason: 'provider_rejected', detail });
+    }
+  }
+  return { job, urls, answers };
+}
+
+/**
+ * Draws the conclusion from what all providers said: a refusal ends the record, a failure costs it an attempt, and if there is
+ * only waiting to be done it waits for the one that takes longest.
+ */
+function conclude(
+  deps: WorkerDeps,
+  { job, answers }: Prepared,
+  results: Map<string, ProviderResult> = new Map(),
+): Resolution {
+  const told = [...results].map(([provider, result]) => ({ provider, ...result }));
+  for (const result of told) if (result.kind === 'answer') answers[result.provider] = result.answer;
+  const known: Job = { ...job, answers };
+
+  const refusal = told.find((result) => result.kind === 'permanent');
+  if (refusal !== undefined) return fail(known, deps, refusal);
+
+  const waits = told.filter((result) => result.kind === 'deferred').toSorted((a, b) => b.untilMs - a.untilMs);
+  const longest = waits[0];
+  const failures = told.filter((result) => result.kind === 'transient');
+  const failure = failures.toSorted((a, b) => (b.untilMs ?? 0) - (a.untilMs ?? 0))[0];
+  if (failure !== undefined) {
+    const untilMs = Math.max(failure.untilMs ?? 0, longest?.untilMs ?? 0);
+    return retry(known, deps, { ...failure, waitingOn: failure.provider, untilMs });
+  }
+  if (longest === undefined) return succeed(known, deps);
+  return defer(known, deps, { ...longest, waitingOn: longest.provider });
+}
