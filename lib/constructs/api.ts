@@ -1,0 +1,141 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { Construct } from 'constructs';
+import type { Stage } from '../../config/stage.ts';
+import { addAlarm, type Alarms } from './alarms.ts';
+import type { Authorizer } from './authorizer.ts';
+import { answerWithProblems } from './gateway-problems.ts';
+import type { Status } from './status.ts';
+import type { Submit } from './submit.ts';
+
+export interface ApiProps {
+  readonly stage: Stage;
+  readonly authorizer: Authorizer;
+  readonly submit: Submit;
+  readonly status: Status;
+  readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
+}
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly handler: 'submit' | 'status';
+  /** Anybody may call it. */
+  readonly open?: boolean;
+}
+
+/** Every route of the API. What is not here is 404 at the gateway. */
+export const ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/v1/openapi.json', handler: 'status', open: true },
+  { method: 'POST', path: '/v1/uploads', handler: 'submit' },
+  { method: 'POST', path: '/v1/submissions', handler: 'submit' },
+  { method: 'GET', path: '/v1/submissions', handler: 'status' },
+  { method: 'GET', path: '/v1/submissions/{id}', handler: 'status' },
+  { method: 'POST', path: '/v1/submissions/{id}/cancel', handler: 'submit' },
+  { method: 'GET', path: '/v1/submissions/{id}/records', handler: 'status' },
+  { method: 'GET', path: '/v1/submissions/{id}/records/{recordNo}', handler: 'status' },
+  { method: 'GET', path: '/v1/submissions/{id}/results', handler: 'status' },
+];
+
+/** Server errors within five minutes that are more than a caller's bad luck. */
+const SERVER_ERROR_THRESHOLD = 5;
+
+/** The REST API: routes, authorizer, throttling, access log. */
+export class Api extends Construct {
+  readonly restApi: apigateway.RestApi;
+  /** Base of the paths in {@link ROUTES}, without a slash at its end. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: ApiProps) {
+    super(scope, id);
+    const { api, name: stageName } = props.stage;
+    this.restApi = new apigateway.RestApi(this, 'RestApi', {
+      restApiName: `sluice-${stageName}`,
+      description: 'Submissions of files of records, and what became of them',
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
+      // Every body reaches the functions as it came: base64 of its bytes, whatever the content type's parameters are.
+      binaryMediaTypes: ['*/*'],
+      // Access logs need the role of the account's API Gateway settings; it stays when the stack goes, since others may use it.
+      cloudWatchRole: true,
+      deployOptions: {
+        stageName,
+        throttlingRateLimit: api.ratePerSecond,
+        throttlingBurstLimit: api.burst,
+        accessLogDestination: new apigateway.LogGroupLogDestination(this.#accessLog(props)),
+        accessLogFormat: ACCESS_LOG_FORMAT,
+      },
+    });
+    this.url = this.restApi.urlForPath('/').replace(/\/$/, '');
+    this.#addRoutes(props);
+    answerWithProblems(this.restApi, api.corsOrigins);
+    if (api.webAclArn !== undefined) {
+      new CfnWebACLAssociation(this, 'WebAcl', {
+        webAclArn: api.webAclArn,
+        resourceArn: this.restApi.deploymentStage.stageArn,
+      });
+    }
+    this.#addAlarm(props.alarms);
+  }
+
+  #accessLog({ stage, removalPolicy }: ApiProps): logs.LogGroup {
+    return new logs.LogGroup(this, 'AccessLog', { retention: stage.logs.retentionDays, removalPolicy });
+  }
+
+  #addRoutes({ authorizer, submit, status, stage }: ApiProps): void {
+    const options = { scopePermissionToMethod: false };
+    const integrations = {
+      submit: new apigateway.LambdaIntegration(submit.fn.fn, options),
+      status: new apigateway.LambdaIntegration(status.fn.fn, options),
+    };
+    for (const { method, path, handler, open } of ROUTES) {
+      const authorization =
+        open === true
+          ? { authorizationType: apigateway.AuthorizationType.NONE }
+          : { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer: authorizer.authorizer };
+      this.restApi.root.resourceForPath(path).addMethod(method, integrations[handler], authorization);
+    }
+    if (stage.api.corsOrigins.length === 0) return;
+    // A browser asks first, and without the key. The function answers, since it knows which origins may call.
+    for (const path of new Set(ROUTES.map((route) => route.path))) {
+      this.restApi.root
+        .resourceForPath(path)
+        .addMethod('OPTIONS', integrations.status, { authorizationType: apigateway.AuthorizationType.NONE });
+    }
+  }
+
+  #addAlarm(alarms: Alarms): void {
+    addAlarm(this, 'ServerErrors', alarms, {
+      metric: this.restApi.deploymentStage.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
+      threshold: SERVER_ERROR_THRESHOLD,
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 1,
+      // Without requests there is no data point.
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'page',
+      description:
+        'Callers of the API get server errors: look at the access log for the route and at its function for the error.',
+      runbookSection: 'api-errors',
+    });
+  }
+}
+
+/** No credentials, query strings, ids in paths or addresses of callers: the route, the outcome, and who by tenant. */
+const ACCESS_LOG_FORMAT = apigateway.AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTimeEpoch',
+    method: '$context.httpMethod',
+    route: '$context.resourcePath',
+    status: '$context.status',
+    tenantId: '$context.authorizer.tenantId',
+    latencyMs: '$context.responseLatency',
+    functionLatencyMs: '$context.integrationLatency',
+    functionRequestId: '$context.integration.requestId',
+    responseBytes: '$context.responseLength',
+    error: '$context.error.responseType',
+  }),
+);

@@ -1,0 +1,33 @@
+import { Duration } from 'aws-cdk-lib';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { PipelineFunction } from './pipeline-function.ts';
+import type { QueueWithDlq } from './queue-with-dlq.ts';
+
+export interface ConsumeQueueProps {
+  readonly source: QueueWithDlq;
+  /** Messages per invocation. */
+  readonly batchSize: number;
+  /** How long to collect messages for a batch. */
+  readonly batchWindowSeconds?: number;
+  /** Invocations at the same time: what keeps the backlog in the queue and not in Lambda. */
+  readonly maxConcurrency: number;
+}
+
+/** Lets a function be run with the messages of a queue, failed ones told apart from those that are done. */
+export function consumeQueue(consumer: PipelineFunction, props: ConsumeQueueProps): void {
+  const { queue } = props.source;
+  // What an event source does with the function's role; the worker also deletes by itself, before it risks a suspect record.
+  consumer.allow(
+    'ConsumeQueue',
+    ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+    [queue.queueArn],
+  );
+  new lambda.EventSourceMapping(consumer, 'EventSource', {
+    target: consumer.fn,
+    eventSourceArn: queue.queueArn,
+    batchSize: props.batchSize,
+    maxConcurrency: props.maxConcurrency,
+    reportBatchItemFailures: true,
+    ...(props.batchWindowSeconds ? { maxBatchingWindow: Duration.seconds(props.batchWindowSeconds) } : {}),
+  });
+}

@@ -1,0 +1,64 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import * as s3 from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+
+export interface DataBucketProps {
+  /** Days that a submission is kept; its files stay one day longer, so that none disappears under a running request. */
+  readonly retentionDays: number;
+  /** Origins from which browsers upload and download. */
+  readonly corsOrigins: readonly string[];
+  readonly removalPolicy: RemovalPolicy;
+  /** Absent: a key of S3. */
+  readonly encryptionKey: IKey | undefined;
+}
+
+const ACCESS_LOG_DAYS = 90;
+
+/** The bucket for what customers upload (`uploads/`) and what they get (`results/`). */
+export class DataBucket extends Construct {
+  readonly bucket: s3.Bucket;
+
+  constructor(scope: Construct, id: string, props: DataBucketProps) {
+    super(scope, id);
+    const guarded = {
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      removalPolicy: props.removalPolicy,
+    };
+    // Who fetched which file when. Log delivery works with S3's own keys only.
+    const accessLogs = new s3.Bucket(this, 'AccessLogs', {
+      ...guarded,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      lifecycleRules: [{ id: 'ExpireLogs', expiration: Duration.days(ACCESS_LOG_DAYS) }],
+    });
+    const expiration = Duration.days(props.retentionDays + 1);
+    this.bucket = new s3.Bucket(this, 'Bucket', {
+      ...guarded,
+      encryption: props.encryptionKey ? s3.BucketEncryption.KMS : s3.BucketEncryption.S3_MANAGED,
+      ...(props.encryptionKey ? { encryptionKey: props.encryptionKey, bucketKeyEnabled: true } : {}),
+      serverAccessLogsBucket: accessLogs,
+      lifecycleRules: [
+        { id: 'ExpireUploads', prefix: 'uploads/', expiration },
+        { id: 'ExpireResults', prefix: 'results/', expiration },
+        { id: 'DropUnfinishedUploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+      ],
+      cors: corsRules(props.corsOrigins),
+    });
+  }
+}
+
+/** Lets pages of these origins send what the presigned URLs are signed for, and see the ETag of what they sent. */
+const corsRules = (origins: readonly string[]): s3.CorsRule[] =>
+  origins.length === 0
+    ? []
+    : [
+        {
+          allowedOrigins: [...origins],
+          allowedMethods: [s3.HttpMethods.PUT, s3.HttpMethods.GET, s3.HttpMethods.HEAD],
+          allowedHeaders: ['content-type', 'if-none-match', 'range'],
+          exposedHeaders: ['etag', 'content-length', 'content-range'],
+          maxAge: 3_600,
+        },
+      ];

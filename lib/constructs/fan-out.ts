@@ -1,0 +1,81 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
+import { consumeQueue } from './consume-queue.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import { QueueWithDlq, type QueueWithDlqProps } from './queue-with-dlq.ts';
+
+export interface FanOutProps {
+  readonly queue: Omit<QueueWithDlqProps, 'visibilityTimeoutSeconds' | 'holds'>;
+  readonly settings: FunctionSettings;
+  /** Files at the same time. */
+  readonly maxConcurrency: number;
+  readonly maxRecordBytes: number;
+  readonly maxRecords: number;
+  readonly smallLaneThreshold: number;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly tenants: ITable;
+  readonly smallLane: QueueWithDlq;
+  readonly bulkLane: QueueWithDlq;
+  readonly finalizeQueue: QueueWithDlq;
+}
+
+/** Lambda's longest. It works in slices far below; the rest is for slices that meet a throttled queue. */
+const TIMEOUT_SECONDS = 900;
+
+/** Reads files and sends a message for every record. */
+export class FanOut extends Construct {
+  readonly queue: QueueWithDlq;
+  readonly fn: PipelineFunction<typeof fanOutEnvironment>;
+
+  constructor(scope: Construct, id: string, props: FanOutProps) {
+    super(scope, id);
+    this.queue = new QueueWithDlq(this, 'Requests', {
+      ...props.queue,
+      visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
+      holds: 'accepted submissions',
+    });
+    this.fn = new PipelineFunction(this, 'FanOut', {
+      settings: props.settings,
+      name: 'fan-out',
+      description: 'Streams an accepted file and sends a message for every record',
+      schema: fanOutEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        TENANTS_TABLE: props.tenants.tableName,
+        BUCKET: props.bucket.bucketName,
+        FANOUT_QUEUE_URL: this.queue.queue.queueUrl,
+        SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
+        BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
+        FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
+        MAX_RECORD_BYTES: String(props.maxRecordBytes),
+        MAX_RECORDS: String(props.maxRecords),
+        SMALL_LANE_THRESHOLD: String(props.smallLaneThreshold),
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 512,
+      // A big file is a chain of continuations.
+      sendsToItself: true,
+    });
+    // One file per invocation: a big one must not hold up a small one, nor take it along when it fails.
+    consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
+    this.#grant(props);
+  }
+
+  #grant(props: FanOutProps): void {
+    // Lease and progress of the submission; starts and sizes of its chunks.
+    this.fn.allow('TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.submissions.tableArn]);
+    // What the tenant has open decides about the lane; the count replaces the estimate.
+    this.fn.allow('CountOpenWork', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
+    this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
+    // Records to their lane, a continuation to its own queue, and finalization where no record is left to wait for.
+    this.fn.allow(
+      'SendOn',
+      ['sqs:SendMessage'],
+      [this.queue, props.smallLane, props.bulkLane, props.finalizeQueue].map(({ queue }) => queue.queueArn),
+    );
+  }
+}

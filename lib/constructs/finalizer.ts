@@ -1,0 +1,80 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
+import { consumeQueue } from './consume-queue.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import { QueueWithDlq, type QueueWithDlqProps } from './queue-with-dlq.ts';
+
+export interface FinalizerProps {
+  readonly queue: Omit<QueueWithDlqProps, 'visibilityTimeoutSeconds' | 'holds'>;
+  readonly settings: FunctionSettings;
+  /** Submissions at the same time. */
+  readonly maxConcurrency: number;
+  readonly maxRecordBytes: number;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly records: ITable;
+  readonly tenants: ITable;
+}
+
+/** It works in slices of about a minute; five leave room for a slow reader of callbacks and throttled writes. */
+const TIMEOUT_SECONDS = 300;
+
+/** Writes the results of submissions whose records are all done, and tells the customer. */
+export class Finalizer extends Construct {
+  readonly queue: QueueWithDlq;
+  readonly fn: PipelineFunction<typeof finalizerEnvironment>;
+
+  constructor(scope: Construct, id: string, props: FinalizerProps) {
+    super(scope, id);
+    this.queue = new QueueWithDlq(this, 'Requests', {
+      ...props.queue,
+      visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
+      holds: 'submissions whose results are due',
+    });
+    this.fn = new PipelineFunction(this, 'Finalizer', {
+      settings: props.settings,
+      name: 'finalizer',
+      description: 'Recounts a finished submission, writes its results and calls back',
+      schema: finalizerEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        RECORDS_TABLE: props.records.tableName,
+        TENANTS_TABLE: props.tenants.tableName,
+        BUCKET: props.bucket.bucketName,
+        FINALIZE_QUEUE_URL: this.queue.queue.queueUrl,
+        MAX_RECORD_BYTES: String(props.maxRecordBytes),
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 1_024,
+      // Big results are a chain of continuations; a callback is repeated for hours.
+      sendsToItself: true,
+    });
+    consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
+    this.#grant(props);
+  }
+
+  #grant({ bucket, submissions, records, tenants }: FinalizerProps): void {
+    // Head and ledger in one query; lease, repaired ledger, closing state.
+    this.fn.allow(
+      'CloseSubmissions',
+      ['dynamodb:Query', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [submissions.tableArn],
+    );
+    // Recounting; rows of records that never started when a submission was stopped.
+    this.fn.allow('SettleRecords', ['dynamodb:Query', 'dynamodb:PutItem'], [records.tableArn]);
+    // The tenant's open work ends.
+    this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn]);
+    // The records as the customer sent them.
+    this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    // Parts and manifest; an unfinished one is given up; a continuation reads what its predecessors noted.
+    this.fn.allow(
+      'WriteResults',
+      ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject'],
+      [bucket.arnForObjects('results/*')],
+    );
+    this.fn.allow('ContinueLater', ['sqs:SendMessage'], [this.queue.queue.queueArn]);
+  }
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import * as v from 'valibot';
+import type { EnvironmentSchema, EnvironmentValues } from '../../lambdas/runtime/environment.ts';
+import { addAlarm, type Alarms } from './alarms.ts';
+
+/** What all functions of a stage have in common. */
+export interface FunctionSettings {
+  readonly stageName: string;
+  readonly logLevel: string;
+  readonly logRetentionDays: logs.RetentionDays;
+  readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
+}
+
+type CommonVariable = 'STAGE' | 'POWERTOOLS_SERVICE_NAME' | 'POWERTOOLS_METRICS_NAMESPACE' | 'POWERTOOLS_LOG_LEVEL';
+
+export interface PipelineFunctionProps<S extends EnvironmentSchema> {
+  readonly settings: FunctionSettings;
+  /** Directory below `lambdas`; also the name in logs and metrics. */
+  readonly name: string;
+  readonly description: string;
+  /** The schema that the handler reads its environment by, from its `env.ts`. */
+  readonly schema: S;
+  readonly environment: Omit<EnvironmentValues<S>, CommonVariable>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  /** Whether messages that the function sends may come back to it: Lambda otherwise stops such a chain after 16 rounds. */
+  readonly sendsToItself?: boolean;
+  /** Failed invocations within five minutes that are worth a look. Default 1. */
+  readonly errorThreshold?: number;
+}
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/**
+ * A Lambda function as all of the pipeline's are: Node.js 24 on arm64, one minified ES module with the SDK clients it uses,
+ * a log group with a retention, and a role of its own that may write to this log group and nothing else until
+ * {@link PipelineFunction.allow} says so.
+ */
+export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> extends Construct {
+  readonly fn: lambda.Function;
+
+  constructor(scope: Construct, id: string, props: PipelineFunctionProps<S>) {
+    super(scope, id);
+    const { settings, name } = props;
+    const logGroup = new logs.LogGroup(this, 'Logs', {
+      retention: settings.logRetentionDays,
+      removalPolicy: settings.removalPolicy,
+    });
+    const role = new iam.Role(this, 'Role', {
+      assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
+      description: `Of the ${name} function of Sluice (${settings.stageName})`,
+    });
+    role.addToPolicy(
+      new iam.PolicyStatement({
+        sid: 'WriteOwnLog',
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [logGroup.logGroupArn],
+      }),
+    );
+    this.fn = new NodejsFunction(this, 'Function', {
+      description: props.description,
+      entry: join(ROOT, 'lambdas', name, 'handler.ts'),
+      projectRoot: ROOT,
+      depsLockFilePath: join(ROOT, 'package-lock.json'),
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      role,
+      logGroup,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memoryMb,
+      environment: this.#environment(props),
+      recursiveLoop: props.sendsToItself === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
+      bundling: BUNDLING,
+    });
+    this.#addAlarms(props);
+  }
+
+  /**
+   * Lets the function do exactly this.
+   *
+   * @param sid name of the statement, unique in the role: what it is for, so that a denied call can be traced to what is missing
+   */
+  allow(sid: string, actions: readonly string[], resources: readonly string[]): void {
+    this.fn.addToRolePolicy(new iam.PolicyStatement({ sid, actions: [...actions], resources: [...resources] }));
+  }
+
+  /** The variables, checked by the handler's own schema so that a wrong value fails the synthesis and not the first start. */
+  #environment({ settings, name, schema, environment }: PipelineFunctionProps<S>): Record<string, string> {
+    const values = {
+      STAGE: settings.stageName,
+      POWERTOOLS_SERVICE_NAME: name,
+      POWERTOOLS_METRICS_NAMESPACE: 'Sluice',
+      POWERTOOLS_LOG_LEVEL: settings.logLevel,
+      ...environment,
+    };
+    const issue = v.safeParse(schema, values).issues?.[0];
+    if (issue) {
+      throw new Error(`Variable ${v.getDotPath(issue)} of the ${name} function is not usable: ${issue.message}.`);
+    }
+    const undeclared = Object.keys(values).filter((variable) => !Object.hasOwn(schema.entries, variable));
+    if (undeclared.length > 0) {
+      throw new Error(`lambdas/${name}/env.ts does not declare ${undeclared.join(', ')}: declare or do not set them.`);
+    }
+    return values;
+  }
+
+  #addAlarms({ settings, name, errorThreshold = 1 }: PipelineFunctionProps<S>): void {
+    const fiveMinutes = { period: Duration.minutes(5), statistic: 'Sum' };
+    const common = {
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 1,
+      // A function that nobody calls reports nothing.
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'ticket',
+    } as const;
+    addAlarm(this, 'Errors', settings.alarms, {
+      ...common,
+      metric: this.fn.metricErrors(fiveMinutes),
+      threshold: errorThreshold,
+      description: `Invocations of the ${name} function fail: look for the error in its log group.`,
+      runbookSection: 'function-errors',
+    });
+    addAlarm(this, 'Throttles', settings.alarms, {
+      ...common,
+      metric: this.fn.metricThrottles(fiveMinutes),
+      threshold: 1,
+      description: `The ${name} function was refused for want of concurrency: compare the account's quota with what runs.`,
+      runbookSection: 'function-throttled',
+    });
+  }
+}
+
+/** Bundled by the esbuild of package.json, on the machine that synthesizes, without a container. */
+const BUNDLING = {
+  format: OutputFormat.ESM,
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  // The SDK of the runtime changes under the function; the bundled one is the one that was tested.
+  externalModules: [],
+  bundleAwsSDK: true,
+  minify: true,
+  logLevel: LogLevel.WARNING,
+  // Errors are told apart by their class names, in logs and by their readers.
+  keepNames: true,
+  // CommonJS dependencies in an ES module ask for Node's modules through `require`.
+  banner: "import{createRequire as _createRequire}from'node:module';const require=_createRequire(import.meta.url);",
+};

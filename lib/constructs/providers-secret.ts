@@ -1,0 +1,29 @@
+import type { RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+
+export interface ProvidersSecretProps {
+  readonly removalPolicy: RemovalPolicy;
+  /** Absent: the service's own key. */
+  readonly encryptionKey: IKey | undefined;
+}
+
+/**
+ * The credentials of the providers: one JSON object, key = provider name. It begins without any (records wait) and is filled
+ * by hand: `aws secretsmanager put-secret-value --secret-id … --secret-string '{"company":"…","geo":"…"}'`.
+ */
+export class ProvidersSecret extends Construct {
+  readonly secret: secretsmanager.Secret;
+
+  constructor(scope: Construct, id: string, { removalPolicy, encryptionKey }: ProvidersSecretProps) {
+    super(scope, id);
+    this.secret = new secretsmanager.Secret(this, 'Secret', {
+      description: 'Credentials of the enrichment providers, a JSON object by provider name',
+      // This must never change: CloudFormation would generate the value anew and lose the credentials.
+      generateSecretString: { secretStringTemplate: '{}', generateStringKey: 'placeholder' },
+      removalPolicy,
+      ...(encryptionKey ? { encryptionKey } : {}),
+    });
+  }
+}

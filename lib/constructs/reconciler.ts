@@ -1,0 +1,129 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
+import { addAlarm } from './alarms.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import type { QueueWithDlq } from './queue-with-dlq.ts';
+import type { Redrive } from './redrive.ts';
+import { indexArn, OPEN_INDEX } from './tables.ts';
+
+export interface ReconcilerProps {
+  readonly settings: FunctionSettings;
+  readonly providerRates: string;
+  readonly maxRecordBytes: number;
+  readonly automaticRedrive: boolean;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly records: ITable;
+  readonly providers: ITable;
+  readonly tenants: ITable;
+  readonly fanOutQueue: QueueWithDlq;
+  readonly smallLane: QueueWithDlq;
+  readonly bulkLane: QueueWithDlq;
+  readonly finalizeQueue: QueueWithDlq;
+  readonly redrive: Redrive;
+}
+
+const INTERVAL = Duration.minutes(1);
+/** Below the interval, so that two runs hardly ever overlap. What is left over is done by the next one. */
+const TIMEOUT_SECONDS = 55;
+
+/** The backstop: looks every minute for what got stuck or lost, and moves it on. */
+export class Reconciler extends Construct {
+  readonly fn: PipelineFunction<typeof reconcilerEnvironment>;
+
+  constructor(scope: Construct, id: string, props: ReconcilerProps) {
+    super(scope, id);
+    this.fn = new PipelineFunction(this, 'Reconciler', {
+      settings: props.settings,
+      name: 'reconciler',
+      description: 'Every minute: relays, resumes, resends, expires and closes what got stuck; reports the backlog',
+      schema: reconcilerEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        RECORDS_TABLE: props.records.tableName,
+        PROVIDERS_TABLE: props.providers.tableName,
+        TENANTS_TABLE: props.tenants.tableName,
+        BUCKET: props.bucket.bucketName,
+        FANOUT_QUEUE_URL: props.fanOutQueue.queue.queueUrl,
+        SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
+        BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
+        SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
+        BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
+        FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
+        PROVIDER_RATES: props.providerRates,
+        MAX_RECORD_BYTES: String(props.maxRecordBytes),
+        AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
+        REDRIVE_FUNCTION_NAME: props.redrive.fn.fn.functionName,
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 512,
+    });
+    new Rule(this, 'Schedule', {
+      description: 'Runs the reconciler of Sluice',
+      schedule: Schedule.rate(INTERVAL),
+      // A run that failed or came late is not repeated: the next one is a minute away and sees the same.
+      targets: [new LambdaFunction(this.fn.fn, { retryAttempts: 0, maxEventAge: INTERVAL })],
+    });
+    this.fn.fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: INTERVAL });
+    this.#grant(props);
+    this.#addAlarm(props);
+  }
+
+  #grant(props: ReconcilerProps): void {
+    // What is open and due.
+    this.fn.allow('FindOpen', ['dynamodb:Query'], [indexArn(props.submissions, OPEN_INDEX)]);
+    // Heads and ledgers; outbox, leases, stops, next checks, closing.
+    this.fn.allow(
+      'MoveOn',
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+      [props.submissions.tableArn],
+    );
+    // Which records wait and which are lost; outcomes of those that crashed, expired or were cancelled.
+    this.fn.allow(
+      'SettleRecords',
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:PutItem'],
+      [props.records.tableArn],
+    );
+    // Whether providers work, for the age at which a silent record counts as lost.
+    this.fn.allow('ReadBreakers', ['dynamodb:GetItem'], [props.providers.tableArn]);
+    // The backlog of all, and open work that ends.
+    this.fn.allow('ReportBacklog', ['dynamodb:PutItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
+    // Lost records are sent again from the file.
+    this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
+    const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];
+    this.fn.allow(
+      'SendAgain',
+      ['sqs:SendMessage'],
+      working.map(({ queue }) => queue.queueArn),
+    );
+    // Depths: what is in the dead-letter queues and how much waits.
+    this.fn.allow(
+      'MeasureQueues',
+      ['sqs:GetQueueAttributes'],
+      [props.smallLane, props.bulkLane].flatMap(({ queue, dlq }) => [queue.queueArn, dlq.queueArn]),
+    );
+    // Replay after an outage.
+    this.fn.allow('StartRedrive', ['lambda:InvokeFunction'], [props.redrive.fn.fn.functionArn]);
+  }
+
+  #addAlarm({ settings }: ReconcilerProps): void {
+    addAlarm(this, 'NotRunning', settings.alarms, {
+      metric: this.fn.fn.metricInvocations({ period: Duration.minutes(1), statistic: 'Sum' }),
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: 5,
+      // A function that does not run reports nothing at all.
+      missingData: TreatMissingData.BREACHING,
+      severity: 'page',
+      description:
+        'The reconciler does not run, so nothing that got stuck is moved on: check its schedule and its log.',
+      runbookSection: 'reconciler-not-running',
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import type { QueueWithDlq } from './queue-with-dlq.ts';
+import { BY_TENANT_INDEX, indexArn, OPEN_INDEX } from './tables.ts';
+
+export interface RedriveProps {
+  readonly settings: FunctionSettings;
+  readonly providerRates: string;
+  readonly maxRecordBytes: number;
+  readonly submissionDeadlineHours: number;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly records: ITable;
+  readonly providers: ITable;
+  readonly smallLane: QueueWithDlq;
+  readonly bulkLane: QueueWithDlq;
+}
+
+const TIMEOUT_SECONDS = 900;
+
+/** Replays dead-lettered and failed records; invoked by hand, and by the reconciler after an outage. */
+export class Redrive extends Construct {
+  readonly fn: PipelineFunction<typeof redriveEnvironment>;
+
+  constructor(scope: Construct, id: string, props: RedriveProps) {
+    super(scope, id);
+    this.fn = new PipelineFunction(this, 'Redrive', {
+      settings: props.settings,
+      name: 'redrive',
+      description: 'Replays failed records: selects, counts (dryRun), and sends them again',
+      schema: redriveEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        RECORDS_TABLE: props.records.tableName,
+        PROVIDERS_TABLE: props.providers.tableName,
+        BUCKET: props.bucket.bucketName,
+        SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
+        BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
+        SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
+        BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
+        PROVIDER_RATES: props.providerRates,
+        MAX_RECORD_BYTES: String(props.maxRecordBytes),
+        SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 512,
+    });
+    // Its answer says how far it came, and whoever asked decides; a repetition by Lambda would only do it twice.
+    this.fn.fn.configureAsyncInvoke({ retryAttempts: 0 });
+    this.#grant(props);
+  }
+
+  #grant({ bucket, submissions, records, providers, smallLane, bulkLane }: RedriveProps): void {
+    // Which submissions and records are meant, by ledger; reopening them.
+    this.fn.allow(
+      'SelectAndReopen',
+      ['dynamodb:Query', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [submissions.tableArn],
+    );
+    // Submissions of a tenant, and open ones.
+    this.fn.allow(
+      'FindSubmissions',
+      ['dynamodb:Query'],
+      [indexArn(submissions, BY_TENANT_INDEX), indexArn(submissions, OPEN_INDEX)],
+    );
+    this.fn.allow('ReadHeads', ['dynamodb:BatchGetItem'], [submissions.tableArn]);
+    // Reasons, attempts and paid answers of the records; the row of the new generation.
+    this.fn.allow(
+      'ReplayRecords',
+      ['dynamodb:Query', 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+      [records.tableArn],
+    );
+    // The records as the customer sent them.
+    this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    // Whether a provider works again.
+    this.fn.allow('ReadBreakers', ['dynamodb:GetItem'], [providers.tableArn]);
+    // Back to their lane; parked for good where they were replayed too often.
+    this.fn.allow(
+      'SendAgain',
+      ['sqs:SendMessage'],
+      [smallLane, bulkLane].flatMap(({ queue, dlq }) => [queue.queueArn, dlq.queueArn]),
+    );
+    this.fn.allow(
+      'DrainDeadLetters',
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+      [smallLane.dlq.queueArn, bulkLane.dlq.queueArn],
+    );
+  }
+}

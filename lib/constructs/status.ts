@@ -1,0 +1,61 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { statusEnvironment } from '../../lambdas/status/env.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import { BY_TENANT_INDEX, indexArn } from './tables.ts';
+
+export interface StatusProps {
+  readonly settings: FunctionSettings;
+  readonly corsOrigins: readonly string[];
+  readonly providerRates: string;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly records: ITable;
+  readonly tenants: ITable;
+}
+
+/** Below the API's 29 seconds: a caller gets our answer and not the gateway's. */
+const TIMEOUT_SECONDS = 20;
+
+/** Answers what became of submissions and records. It can write nothing. */
+export class Status extends Construct {
+  readonly fn: PipelineFunction<typeof statusEnvironment>;
+
+  constructor(scope: Construct, id: string, props: StatusProps) {
+    super(scope, id);
+    this.fn = new PipelineFunction(this, 'Status', {
+      settings: props.settings,
+      name: 'status',
+      description: 'API: submissions, records, results, the API description',
+      schema: statusEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        RECORDS_TABLE: props.records.tableName,
+        TENANTS_TABLE: props.tenants.tableName,
+        BUCKET: props.bucket.bucketName,
+        CORS_ORIGINS: JSON.stringify(props.corsOrigins),
+        PROVIDER_RATES: props.providerRates,
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 512,
+    });
+    this.#grant(props);
+  }
+
+  #grant({ bucket, submissions, records, tenants }: StatusProps): void {
+    // One submission with its ledger; the heads of a list.
+    this.fn.allow(
+      'ReadSubmissions',
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
+      [submissions.tableArn],
+    );
+    this.fn.allow('ListByTenant', ['dynamodb:Query'], [indexArn(submissions, BY_TENANT_INDEX)]);
+    // One record, a page of a chunk, the failed ones by key.
+    this.fn.allow('ReadRecords', ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], [records.tableArn]);
+    // The backlog ahead, for estimates.
+    this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn]);
+    // Manifests, and signing downloads.
+    this.fn.allow('ReadResults', ['s3:GetObject'], [bucket.arnForObjects('results/*')]);
+  }
+}

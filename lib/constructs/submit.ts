@@ -1,0 +1,77 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import type { Stage } from '../../config/stage.ts';
+import { submitEnvironment } from '../../lambdas/submit/env.ts';
+import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import type { QueueWithDlq } from './queue-with-dlq.ts';
+
+export interface SubmitProps {
+  readonly settings: FunctionSettings;
+  readonly stage: Stage;
+  readonly providerRates: string;
+  readonly bucket: IBucket;
+  readonly submissions: ITable;
+  readonly tenants: ITable;
+  readonly idempotency: ITable;
+  readonly fanOutQueue: QueueWithDlq;
+}
+
+/** Below the API's 29 seconds: a caller gets our answer and not the gateway's. */
+const TIMEOUT_SECONDS = 20;
+
+/** Accepts uploads and submissions, and cancels them. */
+export class Submit extends Construct {
+  readonly fn: PipelineFunction<typeof submitEnvironment>;
+
+  constructor(scope: Construct, id: string, props: SubmitProps) {
+    super(scope, id);
+    const { limits, admission, retentionDays, submissionDeadlineHours, api } = props.stage;
+    this.fn = new PipelineFunction(this, 'Submit', {
+      settings: props.settings,
+      name: 'submit',
+      description: 'API: uploads, new submissions, cancellation',
+      schema: submitEnvironment,
+      environment: {
+        SUBMISSIONS_TABLE: props.submissions.tableName,
+        TENANTS_TABLE: props.tenants.tableName,
+        IDEMPOTENCY_TABLE: props.idempotency.tableName,
+        BUCKET: props.bucket.bucketName,
+        FANOUT_QUEUE_URL: props.fanOutQueue.queue.queueUrl,
+        CORS_ORIGINS: JSON.stringify(api.corsOrigins),
+        MAX_FILE_BYTES: String(limits.maxFileBytes),
+        MAX_RECORDS: String(limits.maxRecords),
+        MAX_DIRECT_BODY_BYTES: String(limits.maxDirectBodyBytes),
+        MAX_OPEN_RECORDS_PER_TENANT: String(admission.maxOpenRecordsPerTenant),
+        MAX_OPEN_RECORDS: String(admission.maxOpenRecords),
+        MAX_OPEN_SUBMISSIONS_PER_TENANT: String(admission.maxOpenSubmissionsPerTenant),
+        RETENTION_DAYS: String(retentionDays),
+        SUBMISSION_DEADLINE_HOURS: String(submissionDeadlineHours),
+        PROVIDER_RATES: props.providerRates,
+      },
+      timeoutSeconds: TIMEOUT_SECONDS,
+      memoryMb: 512,
+    });
+    this.#grant(props);
+  }
+
+  #grant({ bucket, submissions, tenants, idempotency, fanOutQueue }: SubmitProps): void {
+    // Creating it once, marking its outbox, and the order to stop.
+    this.fn.allow(
+      'AcceptSubmissions',
+      ['dynamodb:PutItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [submissions.tableArn],
+    );
+    // What the tenant and everybody have open; what this submission adds.
+    this.fn.allow('CountOpenWork', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [tenants.tableArn]);
+    // The four calls of the idempotency library.
+    this.fn.allow(
+      'RepeatAnswers',
+      ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      [idempotency.tableArn],
+    );
+    // Signing uploads, storing direct ones, and checking that an upload is there (a head request counts as a read).
+    this.fn.allow('KeepUploads', ['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    this.fn.allow('RequestFanOut', ['sqs:SendMessage'], [fanOutQueue.queue.queueArn]);
+  }
+}

@@ -1,0 +1,102 @@
+import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { providersOf, type Stage } from '../../config/stage.ts';
+import { deriveCapacity, type Capacity } from '../../lambdas/domain/capacity.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { Alarms } from '../constructs/alarms.ts';
+import { Api } from '../constructs/api.ts';
+import { Authorizer } from '../constructs/authorizer.ts';
+import { FanOut } from '../constructs/fan-out.ts';
+import { Finalizer } from '../constructs/finalizer.ts';
+import { Lane } from '../constructs/lane.ts';
+import type { FunctionSettings } from '../constructs/pipeline-function.ts';
+import { Reconciler } from '../constructs/reconciler.ts';
+import { Redrive } from '../constructs/redrive.ts';
+import { Status } from '../constructs/status.ts';
+import { Submit } from '../constructs/submit.ts';
+import type { DataStack } from './data-stack.ts';
+
+export interface PipelineStackProps extends StackProps {
+  readonly stage: Stage;
+  readonly data: DataStack;
+  readonly alarms: Alarms;
+}
+
+/** Everything that works: API, queues and functions. What is lost with it can be made again from the data stack. */
+export class PipelineStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, data, alarms, ...stackProps }: PipelineStackProps) {
+    super(scope, id, stackProps);
+    // The pipeline cannot work without the data, so the data cannot go before it.
+    CrossStackReferences.of(this).consume(ReferenceStrength.STRONG);
+    const { limits, worker } = stage;
+    const removalPolicy = stage.protection === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    const providers = providersOf(stage);
+    const providerRates = byName(providers, ({ ratePerSecond }) => ratePerSecond);
+    const settings = functionSettings(stage, removalPolicy, alarms);
+    const queue = { retentionDays: stage.queueRetentionDays, encryptionKey: data.key, alarms };
+    const common = { ...data.stores, settings, queue, stage, providerRates, maxRecordBytes: limits.maxRecordBytes };
+
+    const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
+    const laneProps = {
+      ...common,
+      capacity: capacityOf(stage, providers),
+      batchSize: worker.batchSize,
+      memoryMb: worker.memoryMb,
+      providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
+      successLogShare: stage.logs.successShare,
+      finalizeQueue: finalizer.queue,
+    };
+    const lanes = {
+      smallLane: new Lane(this, 'SmallLane', { ...laneProps, lane: 'small' }).queue,
+      bulkLane: new Lane(this, 'BulkLane', { ...laneProps, lane: 'bulk' }).queue,
+      finalizeQueue: finalizer.queue,
+    };
+    const fanOut = new FanOut(this, 'FanOut', {
+      ...common,
+      ...lanes,
+      maxConcurrency: stage.fanOutConcurrency,
+      maxRecords: limits.maxRecords,
+      smallLaneThreshold: limits.smallLaneThreshold,
+    });
+    const { submissionDeadlineHours, automaticRedrive } = stage;
+    const redrive = new Redrive(this, 'Redrive', { ...common, ...lanes, submissionDeadlineHours });
+    new Reconciler(this, 'Reconciliation', {
+      ...common,
+      ...lanes,
+      fanOutQueue: fanOut.queue,
+      redrive,
+      automaticRedrive,
+    });
+    const api = new Api(this, 'Api', {
+      stage,
+      removalPolicy,
+      alarms,
+      authorizer: new Authorizer(this, 'Authorization', { ...common, cacheSeconds: stage.api.authorizerCacheSeconds }),
+      submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
+      status: new Status(this, 'Status', { ...common, corsOrigins: stage.api.corsOrigins }),
+    });
+
+    new CfnOutput(this, 'ApiUrl', { value: api.url, description: 'Base of the paths in docs/api.md' });
+    new CfnOutput(this, 'RedriveFunctionName', { value: redrive.fn.fn.functionName });
+  }
+}
+
+const functionSettings = (stage: Stage, removalPolicy: RemovalPolicy, alarms: Alarms): FunctionSettings => ({
+  stageName: stage.name,
+  logLevel: stage.logs.level,
+  logRetentionDays: stage.logs.retentionDays,
+  removalPolicy,
+  alarms,
+});
+
+const capacityOf = ({ worker }: Stage, providers: readonly ProviderConfig[]): Capacity =>
+  deriveCapacity({
+    providers,
+    batchSize: worker.batchSize,
+    laneShares: { small: worker.smallLaneShare, bulk: 1 - worker.smallLaneShare },
+    maxFunctionTimeoutSeconds: worker.maxTimeoutSeconds,
+  });
+
+/** One value of every provider, as JSON for a variable. */
+const byName = (providers: readonly ProviderConfig[], value: (provider: ProviderConfig) => unknown): string =>
+  JSON.stringify(Object.fromEntries(providers.map((provider) => [provider.name, value(provider)])));
