@@ -5,4 +5,4 @@ export const MAX_ATTEMPTS = 5;
 export const MAX_RECEIVE_COUNT = 5;
 
 /** Time kept at the end of an invocation for writing what was reached and handing back what was not. */
-export const SETTLE_RESERVE_MS = 5_000;
+export const SETTLE_RESERVE_MS = 8_000;

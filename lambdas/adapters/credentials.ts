@@ -1,0 +1,83 @@
+import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import * as v from 'valibot';
+import { DependencyUnavailableError } from '../domain/errors.ts';
+import type { CredentialSource } from '../domain/ports.ts';
+import type { Clock } from '../domain/time.ts';
+import { dependencyError } from './aws-errors.ts';
+
+/** A rotated secret is seen after this long without anybody's help, or at once when the old value is refused. */
+const MAX_AGE_MS = 300_000;
+/** While the service does not answer, the last good value is used and the service is asked again no sooner than this. */
+const RETRY_AFTER_MS = 30_000;
+
+/** Printable ASCII without spaces around it: anything else cannot be part of a header. */
+const credential = v.pipe(v.string(), v.trim(), v.regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/));
+const secretSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), credential));
+type Secret = v.InferOutput<typeof secretSchema>;
+
+/**
+ * Credentials of the providers from one secret, a JSON object with one text per provider. Read at most once at a time,
+ * whoever asks. Values appear in no error and no log.
+ */
+export function createCredentialSource(
+  client: Pick<SecretsManagerClient, 'send'>,
+  secretId: string,
+  clock: Clock,
+): CredentialSource {
+  let cached: { secret: Secret; staleAtMs: number } | undefined;
+  let reading: Promise<Secret> | undefined;
+
+  const read = async (): Promise<Secret> => {
+    const secret = await fetchSecret(client, secretId);
+    cached = { secret, staleAtMs: clock.now() + MAX_AGE_MS };
+    return secret;
+  };
+  const readOnce = async (): Promise<Secret> => {
+    reading ??= read().finally(() => (reading = undefined));
+    return reading;
+  };
+  const current = async (): Promise<Secret> => {
+    if (cached !== undefined && clock.now() < cached.staleAtMs) return cached.secret;
+    try {
+      return await readOnce();
+    } catch (error) {
+      if (cached === undefined) throw error;
+      cached = { secret: cached.secret, staleAtMs: clock.now() + RETRY_AFTER_MS };
+      return cached.secret;
+    }
+  };
+
+  return {
+    async get(provider) {
+      return valueOf(await current(), provider, secretId);
+    },
+    async refresh(provider, refused) {
+      // Somebody else found out before us, and has read it again already.
+      if (cached !== undefined && cached.secret[provider] !== refused) return true;
+      return valueOf(await readOnce(), provider, secretId) !== refused;
+    },
+  };
+}
+
+function valueOf(secret: Secret, provider: string, secretId: string): string {
+  const value = secret[provider];
+  if (value !== undefined) return value;
+  throw new DependencyUnavailableError(
+    `The secret ${secretId} has no credential for provider "${provider}": add it. Records wait until then.`,
+  );
+}
+
+async function fetchSecret(client: Pick<SecretsManagerClient, 'send'>, secretId: string): Promise<Secret> {
+  let text: string | undefined;
+  try {
+    text = (await client.send(new GetSecretValueCommand({ SecretId: secretId }))).SecretString;
+  } catch (error) {
+    throw dependencyError(error, `reading the secret ${secretId}`);
+  }
+  const parsed = v.safeParse(secretSchema, text);
+  if (parsed.success) return parsed.output;
+  // The parser's own words could quote a value.
+  throw new DependencyUnavailableError(
+    `The secret ${secretId} is not a JSON object of credentials (printable ASCII) by provider: correct it. Records wait until then.`,
+  );
+}
