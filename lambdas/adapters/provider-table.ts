@@ -45,4 +45,3 @@ export class ProviderTable {
     return parseItem(stateSchema, item ?? {}, `state of provider ${provider}`);
   }
 }
-

@@ -10,6 +10,10 @@ import { chunkKey, parseRecord, recordItem, recordKey } from './record-item.ts';
 
 const MAX_ROUNDS = 3;
 
+/** The same content, whatever the order of members and whoever made the objects. */
+const same = (a: RecordRow, b: RecordRow): boolean => isDeepStrictEqual(plain(a), plain(b));
+const plain = (row: RecordRow): unknown => JSON.parse(JSON.stringify(row));
+
 /** Holds when `row` may take the place of what is stored. */
 const yields = (row: RecordRow, unexpired: Expression): Expression => expr`attribute_not_exists(#recordNo)
   OR NOT (${unexpired})
@@ -33,7 +37,7 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
         if (written.applied) return { applied: true, stored: row };
         const [stored] = written.item === undefined ? [] : unexpiredRows([written.item]);
         // The same content: this write was applied before, and its answer was lost.
-        if (stored !== undefined) return { applied: isDeepStrictEqual(stored, row), stored };
+        if (stored !== undefined) return { applied: same(stored, row), stored };
       }
       throw new DependencyUnavailableError(
         `The row ${row.submissionId}/${row.recordNo} could not be written: it expired while it was looked at.`,

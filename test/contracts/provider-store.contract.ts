@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import { START_MS } from '../support/memory/index.ts';
+import type { Make, StoreWorld } from './world.ts';
+
+const INTERVAL_MS = 1000 / (50 * 0.985);
+const request = { provider: 'geo', slots: 10, intervalMs: INTERVAL_MS, nowMs: START_MS, maxWaitMs: 1000 };
+
+/** Pacer and breaker of one provider. */
+export function describeProviderStore(make: Make<StoreWorld>): void {
+  test('a provider that was never called is closed, free and idle', async () => {
+    const { providers } = await make();
+
+    expect(await providers.get('geo')).toEqual({
+      nextAtMs: 0,
+      blockedUntilMs: 0,
+      breaker: 'closed',
+      epoch: 0,
+      openUntilMs: 0,
+      failures: 0,
+      openings: 0,
+    });
+  });
+
+  describe('reserving', () => {
+    test('the first slot is now, the next reservation begins where the last ends', async () => {
+      const { providers } = await make();
+
+      const first = await providers.reserve(request);
+      const second = await providers.reserve(request);
+
+      expect(first).toMatchObject({ granted: true, firstSlotMs: START_MS });
+      expect(second.granted && second.firstSlotMs).toBeCloseTo(START_MS + 10 * INTERVAL_MS, 2);
+      expect(second.state.nextAtMs).toBeCloseTo(START_MS + 20 * INTERVAL_MS, 2);
+    });
+
+    test('time that has passed unused is not saved up', async () => {
+      const { providers } = await make();
+      await providers.reserve(request);
+
+      const later = await providers.reserve({ ...request, nowMs: START_MS + 60_000 });
+
+      expect(later).toMatchObject({ granted: true, firstSlotMs: START_MS + 60_000 });
+    });
+
+    test('what lies too far ahead is not granted and not reserved', async () => {
+      const { providers } = await make();
+      await providers.reserve({ ...request, slots: 100 });
+
+      const refused = await providers.reserve(request);
+
+      expect(refused.granted).toBe(false);
+      expect(refused.state.nextAtMs).toBeCloseTo(START_MS + 100 * INTERVAL_MS, 2);
+      expect(await providers.get('geo')).toEqual(refused.state);
+    });
+
+    test('of many at the same moment no two get the same slot and none gets one beyond the wait', async () => {
+      const { providers } = await make();
+      const workers = Array.from({ length: 10 }, (_, worker) => ({ ...request, nowMs: START_MS + worker }));
+
+      const outcomes = await Promise.all(workers.map(async (worker) => providers.reserve(worker)));
+
+      const slots = outcomes.flatMap((outcome) => (outcome.granted ? [outcome.firstSlotMs] : []));
+      const ordered = slots.toSorted((a, b) => a - b);
+      for (const [index, slot] of ordered.entries()) {
+        if (index > 0) expect(slot - (ordered[index - 1] ?? 0)).toBeGreaterThanOrEqual(10 * INTERVAL_MS - 0.01);
+        expect(slot).toBeLessThanOrEqual(START_MS + 9 + request.maxWaitMs);
+      }
+      expect(slots.length).toBeGreaterThanOrEqual(5);
+    });
+
+    test('a hundred fractional reservations add up without drifting', async () => {
+      const { providers } = await make();
+      const small = { ...request, slots: 1, maxWaitMs: 1_000_000 };
+
+      for (let index = 0; index < 100; index++) await providers.reserve(small);
+
+      const { nextAtMs } = await providers.get('geo');
+      expect(Math.abs(nextAtMs - START_MS - 100 * INTERVAL_MS)).toBeLessThan(0.1);
+    });
+
+    test('a blocked provider grants nothing until the block ends', async () => {
+      const { providers } = await make();
+      await providers.block('geo', START_MS + 500, 'provider_throttled');
+
+      expect(await providers.reserve(request)).toMatchObject({
+        granted: false,
+        state: { blockedUntilMs: START_MS + 500, blockedReason: 'provider_throttled', nextAtMs: 0 },
+      });
+      expect((await providers.reserve({ ...request, nowMs: START_MS + 500 })).granted).toBe(true);
+    });
+
+    test('providers do not share a pace', async () => {
+      const { providers } = await make();
+      await providers.reserve(request);
+
+      expect(await providers.reserve({ ...request, provider: 'company' })).toMatchObject({ firstSlotMs: START_MS });
+    });
+  });
+
+  test('a block is raised and never lowered', async () => {
+    const { providers } = await make();
+    await providers.block('geo', START_MS + 500, 'provider_throttled');
+
+    const lower = await providers.block('geo', START_MS + 100, 'provider_auth');
+    const higher = await providers.block('geo', START_MS + 900, 'provider_auth');
+
+    expect(lower).toMatchObject({ blockedUntilMs: START_MS + 500, blockedReason: 'provider_throttled' });
+    expect(higher).toMatchObject({ blockedUntilMs: START_MS + 900, blockedReason: 'provider_auth' });
+  });
+
+  describe('the breaker', () => {
+    const opened = async (): Promise<StoreWorld> => {
+      const world = await make();
+      await world.providers.addFailures('geo', 0, 4);
+      await world.providers.open('geo', { epoch: 0, openUntilMs: START_MS + 1000 });
+      return world;
+    };
+    const probe = (owner: string, nowMs = START_MS + 1000) => ({ epoch: 1, owner, nowMs, leaseMs: 500 });
+
+    test('failures add up in their epoch, and a success clears them', async () => {
+      const { providers } = await make();
+      await Promise.all([2, 3, 4].map(async (failures) => providers.addFailures('geo', 0, failures)));
+
+      expect((await providers.get('geo')).failures).toBe(9);
+      expect((await providers.addFailures('geo', 1, 50)).failures).toBe(9);
+      expect((await providers.clearFailures('geo', 1)).failures).toBe(9);
+      expect((await providers.clearFailures('geo', 0)).failures).toBe(0);
+    });
+
+    test('opens once per epoch, however many ask for it', async () => {
+      const { providers } = await make();
+
+      await Promise.all(
+        Array.from({ length: 8 }, async (_, index) =>
+          providers.open('geo', { epoch: 0, openUntilMs: START_MS + 1000 + index }),
+        ),
+      );
+
+      expect(await providers.get('geo')).toMatchObject({ breaker: 'open', epoch: 1, openings: 1 });
+    });
+
+    test('grants nothing while open, and late news from before it opened change nothing', async () => {
+      const { providers } = await opened();
+
+      expect((await providers.reserve({ ...request, nowMs: START_MS + 5000 })).granted).toBe(false);
+      await providers.addFailures('geo', 0, 7);
+      await providers.clearFailures('geo', 0);
+      expect(await providers.get('geo')).toMatchObject({ breaker: 'open', epoch: 1, failures: 0 });
+    });
+
+    test('one caller gets the probe, when it is time', async () => {
+      const { providers } = await opened();
+      expect((await providers.claimProbe('geo', probe('early', START_MS + 999))).claimed).toBe(false);
+      const owners = Array.from({ length: 8 }, (_, index) => `owner-${index}`);
+
+      const outcomes = await Promise.all(owners.map(async (owner) => providers.claimProbe('geo', probe(owner))));
+
+      expect(outcomes.filter(({ claimed }) => claimed)).toHaveLength(1);
+      const winner = outcomes[0]?.state.probeOwner ?? '';
+      expect((await providers.claimProbe('geo', probe(winner))).claimed).toBe(true);
+      expect((await providers.claimProbe('geo', probe('heir', START_MS + 1500))).claimed).toBe(true);
+      expect((await providers.claimProbe('geo', { ...probe('x', START_MS + 9000), epoch: 0 })).claimed).toBe(false);
+    });
+
+    test('closes for the owner of the probe only, and starts from nothing', async () => {
+      const { providers } = await opened();
+      await providers.claimProbe('geo', probe('a'));
+
+      expect((await providers.close('geo', 1, 'b', START_MS + 1100)).breaker).toBe('open');
+      expect((await providers.close('geo', 0, 'a', START_MS + 1100)).breaker).toBe('open');
+      const closed = await providers.close('geo', 1, 'a', START_MS + 1100);
+
+      expect(closed).toMatchObject({ breaker: 'closed', epoch: 1, openings: 0, failures: 0 });
+      expect(closed.probeOwner).toBeUndefined();
+      expect((await providers.reserve({ ...request, nowMs: START_MS + 1200 })).granted).toBe(true);
+    });
+
+    test('a failed probe opens it for longer in a new epoch', async () => {
+      const { providers } = await opened();
+      await providers.claimProbe('geo', probe('a'));
+      const again = { epoch: 1, openUntilMs: START_MS + 5000 };
+
+      expect((await providers.open('geo', { ...again, probeOwner: 'b' })).epoch).toBe(1);
+      const reopened = await providers.open('geo', { ...again, probeOwner: 'a' });
+
+      expect(reopened).toMatchObject({ breaker: 'open', epoch: 2, openings: 2, openUntilMs: START_MS + 5000 });
+      expect(reopened.probeOwner).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import type {
+  AdmissionStore,
+  LedgerStore,
+  ObjectStore,
+  ProviderStore,
+  QueueReceiver,
+  QueueSender,
+  RecordStore,
+  SubmissionStore,
+} from '../../lambdas/domain/ports.ts';
+import type { TestClock } from '../support/memory/index.ts';
+
+/** Empty tables and the clock that decides what in them has expired. */
+export interface StoreWorld {
+  clock: TestClock;
+  submissions: SubmissionStore;
+  ledger: LedgerStore;
+  records: RecordStore;
+  providers: ProviderStore;
+  admission: AdmissionStore;
+}
+
+/** An empty queue whose messages go to `deadLetters` after two receives. */
+export interface QueueWorld {
+  queue: QueueSender & QueueReceiver;
+  deadLetters: QueueReceiver;
+  /** Lets some of the queue's time pass. */
+  tick(): Promise<void>;
+}
+
+export interface ObjectWorld {
+  objects: ObjectStore;
+}
+
+export type Make<World> = () => World | Promise<World>;
+
+/** Lets time pass until `ready` holds, and fails after a number of ticks that no working queue needs. */
+export async function until(world: Pick<QueueWorld, 'tick'>, ready: () => Promise<boolean>): Promise<void> {
+  for (let ticks = 0; ticks < 200; ticks++) {
+    if (await ready()) return;
+    await world.tick();
+  }
+  throw new Error('What was waited for did not come.');
+}
