@@ -44,7 +44,7 @@ export function startEvents({ cloud, functions, schedules: mode = 'clock' }: Eve
       onTrouble: (text) =>
         functions.logs.append({
           atMs: Date.now(),
-          functionName,
+          source: functionName,
           logStream: 'event-source',
           requestId: undefined,
           text,

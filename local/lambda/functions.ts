@@ -60,7 +60,7 @@ export class LocalFunctions implements FunctionInvoker {
       onDropped: (functionName, _payload, why) =>
         logs.append({
           atMs: Date.now(),
-          functionName,
+          source: functionName,
           logStream: 'local',
           requestId: undefined,
           text: `An asynchronous event was dropped: ${why}.`,

@@ -1,10 +1,11 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 
-/** One event of a function's log. */
+/** One event of a log. */
 export interface LogLine {
   readonly atMs: number;
-  readonly functionName: string;
+  /** Name of the function, or of the log group where it is not a function's. */
+  readonly source: string;
   readonly logStream: string;
   /** Undefined for what is written while an environment starts. */
   readonly requestId: string | undefined;
@@ -12,13 +13,13 @@ export interface LogLine {
 }
 
 export interface LogStoreOptions {
-  /** Lines kept in memory for each function; older ones are dropped. */
-  readonly linesPerFunction?: number;
-  /** Also append every line to `<directory>/<function>.log`. */
+  /** Lines kept in memory for each source; older ones are dropped. */
+  readonly linesPerSource?: number;
+  /** Also append every line to `<directory>/<source>.log`. */
   readonly directory?: string;
 }
 
-/** The logs of all functions: the newest lines in memory, and every line to whoever observes. */
+/** All logs: the newest lines in memory, and every line to whoever observes. */
 export class LogStore {
   readonly #lines = new Map<string, LogLine[]>();
   readonly #files = new Map<string, WriteStream>();
@@ -26,24 +27,24 @@ export class LogStore {
   readonly #limit: number;
   readonly #directory: string | undefined;
 
-  constructor({ linesPerFunction = 20_000, directory }: LogStoreOptions = {}) {
-    this.#limit = linesPerFunction;
+  constructor({ linesPerSource = 20_000, directory }: LogStoreOptions = {}) {
+    this.#limit = linesPerSource;
     this.#directory = directory;
     if (directory !== undefined) mkdirSync(directory, { recursive: true });
   }
 
   append(line: LogLine): void {
-    let lines = this.#lines.get(line.functionName);
-    if (lines === undefined) this.#lines.set(line.functionName, (lines = []));
+    let lines = this.#lines.get(line.source);
+    if (lines === undefined) this.#lines.set(line.source, (lines = []));
     lines.push(line);
     if (lines.length > this.#limit * 1.5) lines.splice(0, lines.length - this.#limit);
-    this.#file(line.functionName)?.write(`${line.text}\n`);
+    this.#file(line.source)?.write(`${line.text}\n`);
     for (const observer of this.#observers) observer(line);
   }
 
-  /** The lines in memory, oldest first; of one function, or of all. */
-  lines(functionName?: string): LogLine[] {
-    if (functionName !== undefined) return [...(this.#lines.get(functionName) ?? [])];
+  /** The lines in memory, oldest first; of one source, or of all. */
+  lines(source?: string): LogLine[] {
+    if (source !== undefined) return [...(this.#lines.get(source) ?? [])];
     return [...this.#lines.values()].flat().sort((a, b) => a.atMs - b.atMs);
   }
 
@@ -57,12 +58,12 @@ export class LogStore {
     await Promise.all([...this.#files.values()].map((file) => new Promise<void>((done) => file.end(() => done()))));
   }
 
-  #file(functionName: string): WriteStream | undefined {
+  #file(source: string): WriteStream | undefined {
     if (this.#directory === undefined) return undefined;
-    let file = this.#files.get(functionName);
+    let file = this.#files.get(source);
     if (file === undefined) {
-      file = createWriteStream(join(this.#directory, `${functionName}.log`), { flags: 'a' });
-      this.#files.set(functionName, file);
+      file = createWriteStream(join(this.#directory, `${source.replaceAll('/', '_')}.log`), { flags: 'a' });
+      this.#files.set(source, file);
     }
     return file;
   }

@@ -153,7 +153,7 @@ export class EnvironmentPool {
       member.lines.push(text);
       logs.append({
         atMs: Date.now(),
-        functionName: spec.name,
+        source: spec.name,
         logStream,
         requestId: member.requestId || undefined,
         text,
