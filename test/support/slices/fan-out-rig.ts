@@ -29,8 +29,8 @@ export interface FanOutRig {
   deps: FanOutDeps;
   /** Stores a file and its submission, and sends the message that begins its fan-out. */
   submit(file: string | Uint8Array, overrides?: Partial<Submission>): Promise<void>;
-  /** Delivers fan-out messages until there are none. `before` is called before each slice. */
-  run(before?: () => void): Promise<{ deliveries: number; failures: unknown[] }>;
+  /** Delivers fan-out messages until there are none. `around` is called with each slice. */
+  run(around?: (slice: () => Promise<void>) => Promise<void>): Promise<{ deliveries: number; failures: unknown[] }>;
   /** Works one slice, as its message's first delivery does. */
   slice(remainingMs?: number): Promise<void>;
   /** The submission as stored. */
@@ -82,11 +82,10 @@ export function createFanOutRig(
       await world.submissions.create(makeSubmission({ source, ...overrides }));
       await fanOut.send([{ body: encodeBody(MESSAGE), group: TENANT_ID }]);
     },
-    run: async (before = () => {}) =>
-      deliverAll(fanOut, clock, async (body) => {
-        before();
-        await fanOutSlice(deps, parseFanOutMessage(body), { remainingMs: () => 300_000 });
-      }),
+    run: async (around = async (slice) => slice()) =>
+      deliverAll(fanOut, clock, async (body) =>
+        around(async () => fanOutSlice(deps, parseFanOutMessage(body), { remainingMs: () => 300_000 })),
+      ),
     slice: async (remainingMs = 300_000) => fanOutSlice(deps, MESSAGE, { remainingMs: () => remainingMs }),
     sent: () => LANES.flatMap((lane) => world.queues.live[lane].messages().map(({ body }) => parseRecordMessage(body))),
   };

@@ -18,13 +18,11 @@ export const FAULTS: readonly Fault[] = ['crash', 'crash_after', 'refused', 'los
 
 export interface FaultPlan {
   hook: PortHook;
-  /** Begins a process whose call number `at` (from 0 on) meets `fault`; without them, one that lives. */
-  arm(fault?: Fault, at?: number): void;
-  /** The process is gone: calls from outside pass unharmed. */
-  disarm(): void;
-  /** Calls since the last {@link FaultPlan.arm}. */
+  /** Runs a process whose call number `at` (from 0 on) meets `fault`; without them, one that lives. */
+  process(work: () => Promise<void>, fault?: Fault, at?: number): Promise<void>;
+  /** Calls of the newest process. */
   readonly calls: number;
-  /** True when the fault has struck. */
+  /** True when a fault has struck. */
   readonly struck: boolean;
 }
 
@@ -72,15 +70,16 @@ export function createFaultPlan(observe: (call: PortCall) => void = () => {}): F
       });
       return isStream(result) ? counted(result) : result;
     },
-    arm(kind, at = 0) {
+    async process(work, kind, at = 0) {
       armed = true;
       fault = kind && { kind, at };
       calls = 0;
-      struck = false;
       isDead = false;
-    },
-    disarm() {
-      armed = false;
+      try {
+        await work();
+      } finally {
+        armed = false;
+      }
     },
     get calls() {
       return calls;
