@@ -1,0 +1,59 @@
+import { PROVIDERS } from '../../config/providers.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { createDynamoClient, createSecretsClient, createSqsClient } from '../adapters/clients.ts';
+import { createCredentialSource } from '../adapters/credentials.ts';
+import { createHttpTransport } from '../adapters/http-transport.ts';
+import { createLedgerStore } from '../adapters/ledger-store.ts';
+import { createProviderStore } from '../adapters/provider-store.ts';
+import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
+import { createRecordStore } from '../adapters/record-store.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { withOverrides } from '../domain/provider-settings.ts';
+import { newOwner } from '../domain/slices.ts';
+import { prepareWorker } from '../domain/worker/deps.ts';
+import { processBatch } from '../domain/worker/process-batch.ts';
+import { sqsHandler } from '../runtime/batch.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readWorkerEnvironment } from './env.ts';
+
+const env = readWorkerEnvironment();
+const dynamo = createDynamoClient();
+const sqs = createSqsClient();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+  successShare: env.SUCCESS_LOG_SHARE,
+});
+
+const worker = prepareWorker(
+  {
+    lane: env.LANE,
+    submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+    ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+    records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+    providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
+    laneQueue: createQueueSender(sqs, env.LANE_QUEUE_URL, clock),
+    deadLetterQueue: createQueueSender(sqs, env.LANE_DLQ_URL, clock),
+    finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
+    acknowledger: createQueueAcknowledger(sqs, env.LANE_QUEUE_URL, clock),
+    transport: createHttpTransport(),
+    credentials: createCredentialSource(createSecretsClient(), env.PROVIDERS_SECRET_ARN, clock),
+    telemetry,
+    clock,
+    random: Math.random,
+    owner: newOwner(Math.random),
+  },
+  {
+    providers: withOverrides(PROVIDERS, { baseUrls: env.PROVIDER_BASE_URLS, ratesPerSecond: env.PROVIDER_RATES }),
+    recordSchema,
+  },
+);
+
+/** Works batches of one lane's queue. */
+export const handler = sqsHandler({
+  telemetry,
+  process: async (deliveries, budget) => processBatch(worker, deliveries, budget),
+});
