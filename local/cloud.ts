@@ -79,14 +79,15 @@ async function openCloud(
 ): Promise<Cloud> {
   const { resources } = assembly;
   const { region, accountId } = environment;
+  const byType = (...types: string[]): DeployedResource[] => resources.filter(({ type }) => types.includes(type));
   const policies = collectPolicies(resources);
   const authorizer = new Authorizer(policies, keysByResource(resources), environment);
+  await checkTrust(byType('AWS::Lambda::Function'), authorizer);
   await provision(resources, { fauxqs: running.fauxqs, dynalite: running.upstreams.dynalite }, authorizer, region);
   const credentials = new Credentials(policies, accountId);
   const faults = new FaultInjector(environment.seed);
   const log = new CallLog();
   const gate = new Gate(authorizer, faults);
-  const byType = (...types: string[]): DeployedResource[] => resources.filter(({ type }) => types.includes(type));
   const { fauxqs, dynalite } = running.upstreams;
   const lambda = new LambdaService(gate, byType('AWS::Lambda::Function'));
   const services = [
@@ -121,6 +122,16 @@ async function openCloud(
     attachInvoker: (invoker) => lambda.attach(invoker),
     stop: () => stopAll(running),
   };
+}
+
+/** Lambda runs a function under its role only if the role trusts Lambda. */
+async function checkTrust(functions: readonly DeployedResource[], authorizer: Authorizer): Promise<void> {
+  for (const { stack, logicalId, properties } of functions) {
+    const resource = String(properties['Role']);
+    const principal = servicePrincipal('lambda.amazonaws.com');
+    const { allowed, message } = await authorizer.decide({ principal, action: 'sts:AssumeRole', resource });
+    if (!allowed) throw new LocalCloudError(`${stack}/${logicalId} cannot run under its role: ${message}.`);
+  }
 }
 
 async function stopAll({ front, upstreams, fauxqs, dynalite }: Partial<Running>): Promise<void> {

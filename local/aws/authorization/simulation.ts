@@ -18,7 +18,9 @@ export async function simulate(
   const { principal, action, resource } = question;
   const role = principal.kind === 'role' ? principal.role : undefined;
   const owner = baseArn(resource);
-  const resourcePolicies = policies.resources.get(owner)?.policies ?? [];
+  const trust = action === 'sts:AssumeRole' ? policies.roles.get(resource)?.trust : undefined;
+  const resourcePolicies =
+    trust === undefined ? (policies.resources.get(owner)?.policies ?? []) : [{ name: 'Trust', document: trust }];
   const result = await runSimulation(
     {
       request: {
