@@ -26,6 +26,7 @@ export interface Throttle {
 /** A REST API with its one stage, as the templates declare it. */
 export interface ApiDefinition {
   readonly apiId: string;
+  readonly apiName: string;
   readonly stageName: string;
   readonly stageVariables: Readonly<Record<string, string>>;
   readonly deploymentId: string;
@@ -40,6 +41,7 @@ type ResourceSource = Pick<Cloud, 'byType' | 'find'>;
 
 const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
 const apiSchema = v.object({
+  Name: v.optional(v.string(), ''),
   BinaryMediaTypes: v.optional(v.array(v.string()), []),
   Policy: v.optional(v.undefined('resource policies of APIs are not supported here')),
   MinimumCompressionSize: v.optional(v.undefined('compression is not supported here')),
@@ -104,12 +106,14 @@ function readApi(api: DeployedResource, cloud: ResourceSource): ApiDefinition {
   }
   const stage = readProperties(stageResource, stageSchema);
   const settings = stage.MethodSettings[0];
+  const properties = readProperties(api, apiSchema);
   return {
     apiId: api.physicalId,
+    apiName: properties.Name,
     stageName: stage.StageName,
     stageVariables: stage.Variables,
     deploymentId: stage.DeploymentId,
-    binaryMediaTypes: readProperties(api, apiSchema).BinaryMediaTypes,
+    binaryMediaTypes: properties.BinaryMediaTypes,
     routes: readRoutes(api, own),
     responses: readGatewayResponses(own('GatewayResponse')),
     throttle:

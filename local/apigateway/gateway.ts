@@ -16,7 +16,7 @@ const PRINCIPAL = 'apigateway.amazonaws.com';
 /** What the gateway reports about one request. */
 export interface RequestReport {
   readonly atMs: number;
-  readonly apiId: string;
+  readonly apiName: string;
   readonly stageName: string;
   readonly method: string;
   /** Undefined where no route matched. */
@@ -189,7 +189,7 @@ export class Gateway {
     if (api.accessLog !== undefined) onAccessLog(api.accessLog.logGroup, render(api.accessLog.format, context, '-'));
     onRequest({
       atMs: context.requestTimeEpoch,
-      apiId: api.apiId,
+      apiName: api.apiName,
       stageName: api.stageName,
       method: context.httpMethod,
       resourcePath: context.resourcePath,
