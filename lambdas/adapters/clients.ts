@@ -25,7 +25,7 @@ const handler = (requestTimeout: number) => ({
 /** DynamoDB answers in milliseconds; a large query page takes longest. */
 const DYNAMO_TIMEOUT_MS = 3000;
 /** Longer than the longest poll, see queue.ts. */
-const SQS_TIMEOUT_MS = 5000;
+const SQS_TIMEOUT_MS = 4000;
 /** Time to the response's headers; for a part of a results file that includes sending 8 MiB. */
 const S3_TIMEOUT_MS = 20_000;
 const SECRETS_TIMEOUT_MS = 3000;

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { InvalidDataError, ObjectChangedError, ObjectMissingError } from '../../../lambdas/domain/errors.ts';
+import {
+  InvalidDataError,
+  ObjectChangedError,
+  ObjectMissingError,
+  SluiceError,
+} from '../../../lambdas/domain/errors.ts';
 import type { ObjectInfo, ObjectStore, ObjectWriter } from '../../../lambdas/domain/ports.ts';
 import { noHook, intercept, type PortHook } from './hook.ts';
 
@@ -43,15 +48,22 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
   };
   const writerOf = (key: string, contentType: string): ObjectWriter => {
     const parts: Uint8Array[] = [];
+    let isOver = false;
+    const mustBeOpen = (): void => {
+      if (isOver) throw new SluiceError(`The writer of ${key} was closed or given up already.`);
+    };
     return {
       async write(chunk) {
+        mustBeOpen();
         parts.push(Uint8Array.from(chunk));
       },
       async close() {
+        mustBeOpen();
+        isOver = true;
         store(key, Buffer.concat(parts), contentType);
       },
       async abort() {
-        parts.length = 0;
+        isOver = true;
       },
     };
   };

@@ -1,0 +1,98 @@
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { Agent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { HttpTransport, TransportResult } from '../domain/ports.ts';
+import { isPublicAddress } from './public-address.ts';
+import { failureOf } from './transport-errors.ts';
+
+type HttpRequest = Parameters<HttpTransport['request']>[0];
+
+export interface CallbackTransportOptions {
+  /** Every address of a host name. */
+  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  /** Which addresses may be connected to. */
+  isAllowed?: (address: string) => boolean;
+  /** Certificate authorities to trust instead of Node's own, as PEM. */
+  ca?: string;
+}
+
+/** The host has no address that may be connected to. */
+class RefusedAddressError extends Error {}
+
+const refused = (detail: string): TransportResult => ({ kind: 'failure', cause: 'refused_target', detail });
+
+/**
+ * Calls URLs that customers gave: https only, and only public addresses. The check is made on the very addresses that the connection is
+ * opened to, so that a name cannot lead elsewhere between check and use. No redirect is followed, no connection is kept, and of
+ * the answer only the status is read.
+ */
+export function createCallbackTransport(options: CallbackTransportOptions = {}): HttpTransport {
+  const { resolve = resolveAll, isAllowed = isPublicAddress, ca } = options;
+  const agent = new Agent({ keepAlive: false, ...(ca !== undefined && { ca }) });
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const allowed = addresses.filter(({ address }) => isAllowed(address));
+        const [first] = allowed;
+        if (!first) callback(new RefusedAddressError(`${hostname} has no public address.`), '');
+        else if (all) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+  return {
+    async request(request) {
+      const url = URL.parse(request.url);
+      if (url?.protocol !== 'https:') return refused('The URL is not https.');
+      if (url.username !== '' || url.password !== '') return refused('The URL carries credentials.');
+      // Node looks an address up nowhere, so it would pass the check above.
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(host) > 0 && !isAllowed(host)) return refused('The address is not public.');
+      return withDeadline(request.timeoutMs, async (signal) => exchange(request, url, { agent, lookup, signal }));
+    },
+  };
+}
+
+const resolveAll = async (hostname: string): Promise<LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    dnsLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+
+async function withDeadline(
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<TransportResult>,
+): Promise<TransportResult> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  try {
+    return await work(deadline.signal);
+  } catch (error) {
+    if (error instanceof RefusedAddressError) return refused('The host has no public address.');
+    return failureOf(error, deadline.signal.aborted);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function exchange(
+  { method, headers, body }: HttpRequest,
+  url: URL,
+  connection: { agent: Agent; lookup: LookupFunction; signal: AbortSignal },
+): Promise<TransportResult> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpsRequest(url, { ...connection, method, headers });
+    outgoing.once('response', (response) => {
+      resolve({
+        kind: 'response',
+        status: response.statusCode ?? 0,
+        headers: {},
+        body: new Uint8Array(),
+        truncated: true,
+      });
+      response.destroy();
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,77 @@
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+
+export interface PresignedUpload {
+  method: 'PUT';
+  url: string;
+  /** Headers that the client must send exactly so: they are part of the signature. */
+  headers: Readonly<Record<string, string>>;
+  expiresAtMs: number;
+}
+
+export interface PresignedDownload {
+  url: string;
+  expiresAtMs: number;
+}
+
+/** Links that let a customer's program write or read one object for a short time, with the signing function's permission. */
+export interface Presigner {
+  /**
+   * A link to write an object that is not there yet: `If-None-Match: *` is signed, so it works once.
+   *
+   * @param sizeBytes - Signs the length too: S3 then refuses any other. HTTP clients send that header by themselves.
+   */
+  upload(request: {
+    key: string;
+    expiresInSeconds: number;
+    sizeBytes?: number;
+    nowMs: number;
+  }): Promise<PresignedUpload>;
+  /** A link to read an object; browsers save it as `fileName`. */
+  download(request: {
+    key: string;
+    expiresInSeconds: number;
+    fileName?: string;
+    nowMs: number;
+  }): Promise<PresignedDownload>;
+}
+
+/** @param client - Made by `createS3Client`: with the SDK's defaults the URL would hold the checksum of an empty body. */
+export function createPresigner(client: S3Client, bucket: string): Presigner {
+  return {
+    async upload({ key, expiresInSeconds, sizeBytes, nowMs }) {
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        IfNoneMatch: '*',
+        ...(sizeBytes === undefined ? {} : { ContentLength: sizeBytes }),
+      });
+      const url = await getSignedUrl(client, command, {
+        expiresIn: expiresInSeconds,
+        signingDate: new Date(nowMs),
+        signableHeaders: new Set(['host', 'if-none-match', ...(sizeBytes === undefined ? [] : ['content-length'])]),
+      });
+      return { method: 'PUT', url, headers: { 'if-none-match': '*' }, expiresAtMs: nowMs + expiresInSeconds * 1000 };
+    },
+
+    async download({ key, expiresInSeconds, fileName, nowMs }) {
+      const command = new GetObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ...(fileName === undefined ? {} : { ResponseContentDisposition: attachment(fileName) }),
+      });
+      const url = await getSignedUrl(client, command, {
+        expiresIn: expiresInSeconds,
+        signingDate: new Date(nowMs),
+      });
+      return { url, expiresAtMs: nowMs + expiresInSeconds * 1000 };
+    },
+  };
+}
+
+/** Both forms of RFC 6266: the plain one for old programs, the encoded one (RFC 8187) for every name. */
+function attachment(fileName: string): string {
+  const plain = fileName.replaceAll(/[^\w. -]/g, '_');
+  const encoded = encodeURIComponent(fileName).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
