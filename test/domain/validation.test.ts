@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { compileSchema, createRecordValidator } from '../../lambdas/domain/validation.ts';
+import { makeFields } from '../support/factories.ts';
+
+const check = createRecordValidator(recordSchema);
+
+describe('record validation', () => {
+  it('accepts a good record, other columns and empty optional fields included', () => {
+    expect(check(makeFields())).toBeUndefined();
+    expect(check({ ...makeFields(), email: '', domain: null, extra: { nested: [1] } })).toBeUndefined();
+  });
+
+  it.each([
+    ['a missing identifier', { record_id: undefined }, /record_id/],
+    ['an empty identifier', { record_id: '' }, /^Field "record_id"/],
+    ['a malformed e-mail address', { email: 'planted-marker' }, /^Field "email" must match format "email"/],
+    ['a malformed domain', { domain: 'planted-marker!' }, /^Field "domain"/],
+    ['a number where text is expected', { name: 4711 }, /^Field "name" must be string/],
+  ])('names field and rule of %s, never the value', (_, change, expected) => {
+    const fields = JSON.parse(JSON.stringify({ ...makeFields(), ...change }));
+    const problem = check(fields);
+    expect(problem).toMatch(expected);
+    expect(problem).not.toMatch(/planted-marker|4711/);
+  });
+
+  it('does not repeat the name of a column that the schema does not declare', () => {
+    const closed = compileSchema('schema', { type: 'object', additionalProperties: { type: 'string' } }, 'The record');
+    expect(closed({ 'jane@example.com': 1 })).toBe('A field must be string.');
+  });
+
+  it('bounds what it says', () => {
+    const long = compileSchema(
+      'schema',
+      { type: 'object', properties: { a: { enum: ['x'], pattern: 'y'.repeat(999) } } },
+      'The record',
+    );
+    expect(long({ a: 'x' })?.length).toBeLessThanOrEqual(300);
+  });
+
+  it('refuses a schema that is not one, and says which', () => {
+    expect(() => createRecordValidator({ type: 'objekt' })).toThrow(/config\/record\.schema\.json is not a usable/);
+  });
+});
