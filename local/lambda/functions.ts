@@ -4,11 +4,12 @@ import type { Cloud, FunctionInvoker, InvokeRequest, InvokeResult } from '../con
 import { LocalCloudError } from '../errors.ts';
 import { answerOf, MAX_ASYNCHRONOUS_BYTES, MAX_SYNCHRONOUS_BYTES, refusal } from './answer.ts';
 import { AsyncInvocations, DEFAULT_ASYNC_POLICY, type AsyncPolicy } from './async-invocations.ts';
-import { runtimeVariables } from './variables.ts';
+import { mayWriteLog } from './log-permission.ts';
 import { LogStore } from './logs.ts';
 import { billedMs, EnvironmentPool, type Run } from './pool.ts';
 import { bundleRuntime } from './runtime-bundle.ts';
 import { readFunctionSpec, type FunctionSpec } from './spec.ts';
+import { runtimeVariables } from './variables.ts';
 
 /** What the service itself would publish about one invocation. */
 export interface InvocationReport {
@@ -23,7 +24,7 @@ export interface InvocationReport {
 }
 
 export interface FunctionsOptions {
-  readonly cloud: Pick<Cloud, 'byType' | 'credentialsFor' | 'awsEndpoint' | 'region'>;
+  readonly cloud: Pick<Cloud, 'accountId' | 'authorize' | 'awsEndpoint' | 'byType' | 'credentialsFor' | 'region'>;
   /** Where the bundled runtime and the compile cache are kept. */
   readonly cacheDirectory: string;
   /** Values that replace those of the template, for variables that the template declares. */
@@ -40,12 +41,15 @@ interface LocalFunction {
   readonly pool: EnvironmentPool;
   readonly asyncPolicy: AsyncPolicy;
   inFlight: number;
+  /** Asked once, before the first environment starts. */
+  mayLog: Promise<boolean> | undefined;
 }
 
 /** Every function of the templates, run from its bundle in forked processes. */
 export class LocalFunctions implements FunctionInvoker {
   readonly logs: LogStore;
   readonly #functions: ReadonlyMap<string, LocalFunction>;
+  readonly #cloud: FunctionsOptions['cloud'];
   readonly #maxEnvironments: number;
   readonly #observers = new Set<(report: InvocationReport) => void>();
   readonly #async: AsyncInvocations;
@@ -53,6 +57,7 @@ export class LocalFunctions implements FunctionInvoker {
   private constructor(functions: ReadonlyMap<string, LocalFunction>, logs: LogStore, options: FunctionsOptions) {
     this.#functions = functions;
     this.logs = logs;
+    this.#cloud = options.cloud;
     this.#maxEnvironments = maxEnvironments(options);
     this.#async = new AsyncInvocations({
       invoke: (functionName, payload) => this.#invokeNow(this.#find(functionName), payload, 'None'),
@@ -84,7 +89,8 @@ export class LocalFunctions implements FunctionInvoker {
         logs,
         maxEnvironments: maxEnvironments(options),
       });
-      functions.set(spec.name, { spec, pool, asyncPolicy: asyncPolicyOf(spec, options.cloud), inFlight: 0 });
+      const asyncPolicy = asyncPolicyOf(spec, options.cloud);
+      functions.set(spec.name, { spec, pool, asyncPolicy, inFlight: 0, mayLog: undefined });
     }
     return new LocalFunctions(functions, logs, options);
   }
@@ -154,6 +160,8 @@ export class LocalFunctions implements FunctionInvoker {
     }
     target.inFlight++;
     try {
+      target.mayLog ??= mayWriteLog(this.#cloud, spec);
+      pool.muted = !(await target.mayLog);
       const requestId = randomUUID();
       const run = await pool.run(requestId, payload);
       const answer = answerOf(run, spec, requestId, logType);

@@ -39,6 +39,8 @@ interface Member {
 
 /** The execution environments of one function. */
 export class EnvironmentPool {
+  /** Set when the function's role may not write its log: then nothing of it is kept, as in the account. */
+  muted = false;
   readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
   readonly #line: (() => void)[] = [];
@@ -151,6 +153,7 @@ export class EnvironmentPool {
     const { logStream } = member.environment;
     for (const text of lines) {
       member.lines.push(text);
+      if (this.muted) continue;
       logs.append({
         atMs: Date.now(),
         source: spec.name,

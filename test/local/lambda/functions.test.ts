@@ -235,6 +235,23 @@ describe('the log', () => {
     expect(JSON.parse(line)).toMatchObject({ level: 'WARN', message: { a: 1 }, requestId: expect.any(String) });
   });
 
+  test('is lost when the role may not write it', async () => {
+    const asked: string[] = [];
+    const functions = await bed.start(
+      { silent: { code: `export const handler = async () => console.log('something');` } },
+      {},
+      [],
+      ({ action, resource: log, functionName }) => {
+        asked.push(`${functionName} ${action} ${log}`);
+        return action !== 'logs:PutLogEvents';
+      },
+    );
+    expect((await invoke(functions, 'silent')).statusCode).toBe(200);
+    expect(texts(functions, 'silent')).toEqual([]);
+    const log = 'arn:aws:logs:us-east-1:123456789012:log-group:/aws/lambda/silent:log-stream:local';
+    expect(asked).toEqual([`silent logs:CreateLogStream ${log}`, `silent logs:PutLogEvents ${log}`]);
+  });
+
   test('comes back with the answer when asked for', async () => {
     const functions = await bed.start({
       tail: { code: `export const handler = async () => console.log('x'.repeat(5000));` },

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cloud, DeployedResource, JsonObject } from '../../../local/contract.ts';
+import type { AuthorizationRequest, DeployedResource, JsonObject } from '../../../local/contract.ts';
 import { LocalFunctions, type FunctionsOptions } from '../../../local/lambda/functions.ts';
 
 const ACCOUNT = '123456789012';
@@ -28,11 +28,16 @@ export function resource(type: string, logicalId: string, change: Partial<Deploy
   };
 }
 
-type FunctionsCloud = Pick<Cloud, 'byType' | 'credentialsFor' | 'awsEndpoint' | 'region'>;
+type FunctionsCloud = FunctionsOptions['cloud'];
 
 /** The part of a cloud that functions need, from resources written by hand. */
-export function cloudOf(resources: readonly DeployedResource[]): FunctionsCloud {
+export function cloudOf(
+  resources: readonly DeployedResource[],
+  allows: (question: AuthorizationRequest) => boolean = () => true,
+): FunctionsCloud {
   return {
+    accountId: ACCOUNT,
+    authorize: async (question) => ({ allowed: allows(question), message: '' }),
     awsEndpoint: 'http://127.0.0.1:9',
     region: 'us-east-1',
     byType: (type) => resources.filter((candidate) => candidate.type === type),
@@ -66,8 +71,9 @@ export class FunctionBed {
     functions: Readonly<Record<string, TestFunction>>,
     options: Partial<FunctionsOptions> = {},
     others: readonly DeployedResource[] = [],
+    allows?: (question: AuthorizationRequest) => boolean,
   ): Promise<LocalFunctions> {
-    const cloud = cloudOf([...this.resources(functions), ...others]);
+    const cloud = cloudOf([...this.resources(functions), ...others], allows);
     const started = await LocalFunctions.create({ cloud, cacheDirectory: join(this.#directory, 'cache'), ...options });
     this.#started.push(started);
     return started;
