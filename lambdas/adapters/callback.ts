@@ -7,9 +7,11 @@ import { failureOf } from './transport-errors.ts';
 
 type HttpRequest = Parameters<HttpTransport['request']>[0];
 
+type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
 export interface CallbackTransportOptions {
-  /** Every address of a host name. */
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  /** Finds every address of a host name. */
+  resolve?: (hostname: string, done: Resolved) => void;
   /** Which addresses may be connected to. */
   isAllowed?: (address: string) => boolean;
   /** Certificate authorities to trust instead of Node's own, as PEM. */
@@ -30,16 +32,13 @@ export function createCallbackTransport(options: CallbackTransportOptions = {}):
   const { resolve = resolveAll, isAllowed = isPublicAddress, ca } = options;
   const agent = new Agent({ keepAlive: false, ...(ca !== undefined && { ca }) });
   const lookup: LookupFunction = (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const allowed = addresses.filter(({ address }) => isAllowed(address));
-        const [first] = allowed;
-        if (!first) callback(new RefusedAddressError(`${hostname} has no public address.`), '');
-        else if (all) callback(null, allowed);
-        else callback(null, first.address, first.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    );
+    resolve(hostname, (error, addresses) => {
+      const allowed = error ? [] : addresses.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (!first) callback(error ?? new RefusedAddressError(`${hostname} has no public address.`), '');
+      else if (all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
   };
   return {
     async request(request) {
@@ -54,10 +53,7 @@ export function createCallbackTransport(options: CallbackTransportOptions = {}):
   };
 }
 
-const resolveAll = async (hostname: string): Promise<LookupAddress[]> =>
-  new Promise((resolve, reject) => {
-    dnsLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
-  });
+const resolveAll = (hostname: string, done: Resolved): void => dnsLookup(hostname, { all: true }, done);
 
 async function withDeadline(
   timeoutMs: number,

@@ -1,6 +1,6 @@
-import { DependencyUnavailableError, LeaseLostError, SluiceError } from './errors.ts';
+import { DependencyUnavailableError, isPassingFailure, LeaseLostError, type SluiceError } from './errors.ts';
 import { encodeBody } from './messages.ts';
-import type { QueueSender } from './ports.ts';
+import type { Delivery, QueueSender, Telemetry } from './ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from './time.ts';
 
 /*
@@ -65,4 +65,26 @@ export const untilLeaseEnds = (untilMs: number, clock: Clock): number => Math.ma
  * was given up by this very owner, whose reply was lost: another message costs little, a missing one stalls the submission.
  */
 export const isPassing = (error: unknown): error is SluiceError =>
-  error instanceof LeaseLostError || (error instanceof SluiceError && error.retryable);
+  error instanceof LeaseLostError || isPassingFailure(error);
+
+/**
+ * Works deliveries one after the other, whatever becomes of the others.
+ *
+ * @returns ids of the messages that must be delivered again, because their work ended in an error.
+ */
+export async function eachDelivery(
+  deliveries: readonly Delivery[],
+  telemetry: Telemetry,
+  work: (body: string) => Promise<void>,
+): Promise<string[]> {
+  const failed: string[] = [];
+  for (const { messageId, body } of deliveries) {
+    try {
+      await work(body);
+    } catch (error) {
+      telemetry.emit({ name: 'unexpected_error', level: 'error', error });
+      failed.push(messageId);
+    }
+  }
+  return failed;
+}

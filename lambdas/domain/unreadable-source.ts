@@ -2,8 +2,7 @@ import { ObjectChangedError, ObjectMissingError, SluiceError } from './errors.ts
 import { FileRejectedError, type FileRejectionCode } from './files/reader.ts';
 
 /** Why reading ends before the file does. Stable: stored and shown to customers. */
-export type UnreadableCode =
-  FileRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'FILE_TOO_LARGE' | 'TOO_MANY_RECORDS';
+export type UnreadableCode = FileRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'TOO_MANY_RECORDS';
 
 /** The source cannot be read, or not beyond a position, now or later. The message is a sentence for the customer, with the remedy. */
 export class UnreadableSourceError extends SluiceError {

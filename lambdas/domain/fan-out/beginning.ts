@@ -28,7 +28,6 @@ const limitsOf = ({ maxRecordBytes, maxRecords }: FanOutSettings): SourceLimits 
 export async function beginReading(claimed: Claimed): Promise<Reading> {
   const { deps, submission, owner } = claimed;
   const { settings } = deps;
-  if (submission.source.sizeBytes > settings.maxFileBytes) throw fileTooLarge(settings.maxFileBytes);
   const { start, dialect } = await openSource(deps, submission);
   const batches = readSource(deps, submission, start, { ...limitsOf(settings), dialect });
   const { items, ended } = await readBeginning(batches, settings);
@@ -98,12 +97,6 @@ async function laneOfSmallFile({ deps, submission }: Claimed): Promise<Lane> {
   const open = others.reduce((sum, { records }) => sum + records, 0);
   return open > deps.settings.smallLaneThreshold ? 'bulk' : 'small';
 }
-
-const fileTooLarge = (maxFileBytes: number): UnreadableSourceError =>
-  new UnreadableSourceError(
-    'FILE_TOO_LARGE',
-    `The file is larger than ${maxFileBytes} bytes. Split it and submit the parts.`,
-  );
 
 /**
  * The last record that may have been sent: a slice that died behind its last checkpoint had noted the start of every chunk that

@@ -15,8 +15,6 @@ export interface FanOutSettings extends SliceSettings {
   sendsInFlight: number;
   maxRecordBytes: number;
   maxRecords: number;
-  /** Larger sources are refused; the API has refused them before, unless its limit was lowered since. */
-  maxFileBytes: number;
 }
 
 /** What does not differ between stages. */

@@ -1,4 +1,4 @@
-import type { ProviderAnswers, RecordRow } from '../model.ts';
+import type { ProviderAnswer, ProviderAnswers, RecordRow } from '../model.ts';
 import { REASONS } from '../reasons.ts';
 import type { SourceItem } from '../source.ts';
 import type { FailureCells } from './columns.ts';
@@ -25,7 +25,7 @@ export function failureOf(input: Input, row: RecordRow) {
 /** Line of a succeeded record in the NDJSON results. */
 export function succeededLine(input: Input, row: RecordRow): string {
   const { recordNo, line } = input;
-  return `${JSON.stringify({ recordNo, line, record: fieldsOf(input), output: inKeyOrder(row.answers) })}\n`;
+  return `${JSON.stringify({ recordNo, line, record: fieldsOf(input), ...found(row.answers) })}\n`;
 }
 
 /** Line of a record that failed, was dead-lettered or cancelled, in the NDJSON results. */
@@ -34,7 +34,7 @@ export function failedLine(input: Input, row: RecordRow): string {
   const { reason, message, detail, raw } = failureOf(input, row);
   const about = { recordNo, line, state: row.state, reason, message, detail, attempts: row.attempts };
   const content = input.kind === 'record' ? { record: input.fields } : { raw };
-  return `${JSON.stringify({ ...about, ...content, ...output(row.answers) })}\n`;
+  return `${JSON.stringify({ ...about, ...content, ...found(row.answers) })}\n`;
 }
 
 /** The same as cells of the CSV results. */
@@ -44,8 +44,17 @@ export const failureCells = (input: Input, row: RecordRow): FailureCells => ({
   line: input.line,
 });
 
-const output = (answers: ProviderAnswers): { output?: unknown } =>
-  Object.keys(answers).length > 0 ? { output: inKeyOrder(answers) } : {};
+/** What each provider found, null where it found nothing; and how it came to that. */
+function found(answers: ProviderAnswers): { output?: unknown; match?: unknown } {
+  const entries = Object.entries(answers);
+  if (entries.length === 0) return {};
+  return {
+    output: inKeyOrder(Object.fromEntries(entries.map(([name, answer]) => [name, dataOf(answer)]))),
+    match: inKeyOrder(Object.fromEntries(entries.map(([name, { kind }]) => [name, kind]))),
+  };
+}
+
+const dataOf = (answer: ProviderAnswer): unknown => (answer.kind === 'found' ? answer.data : null);
 
 /** Stores need not keep the order of keys; a repeated slice must write the same bytes. */
 function inKeyOrder(value: unknown): unknown {

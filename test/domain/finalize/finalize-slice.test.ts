@@ -27,7 +27,8 @@ describe('the results of a submission', () => {
         recordNo: 1,
         line: 2,
         record: { record_id: 'r1', name: 'Ada' },
-        output: { company: { kind: 'found', data: { name: 'Acme Ltd' } }, geo: { kind: 'not_found' } },
+        output: { company: { name: 'Acme Ltd' }, geo: null },
+        match: { company: 'found', geo: 'not_found' },
       },
     ]);
     expect(parsed(rig.lines('failed'))).toEqual([
@@ -184,7 +185,7 @@ describe('the results of a submission', () => {
 
     expect(rig.stored().state).toBe('partially_failed');
     expect(numbers(rig.lines('succeeded'))).toEqual(upTo(299));
-    expect(parsed(rig.lines('succeeded'))[0]).toMatchObject({ record: {}, output: { geo: { kind: 'not_found' } } });
+    expect(parsed(rig.lines('succeeded'))[0]).toMatchObject({ record: {}, match: { geo: 'not_found' } });
     expect((await rig.manifest()).files.map(({ format }) => format)).toEqual(['ndjson', 'ndjson']);
   });
 

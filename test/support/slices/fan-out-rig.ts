@@ -63,7 +63,6 @@ export function createFanOutRig(
       ...FAN_OUT_DEFAULTS,
       maxRecordBytes: 10_000,
       maxRecords: 100_000,
-      maxFileBytes: 10_000_000,
       ...options.settings,
     },
   };

@@ -1,0 +1,48 @@
+import { PROVIDERS } from '../../config/providers.ts';
+import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createCallbackTransport } from '../adapters/callback.ts';
+import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
+import { createLedgerStore } from '../adapters/ledger-store.ts';
+import { createObjectStore } from '../adapters/object-store.ts';
+import { createQueueSender } from '../adapters/queue.ts';
+import { createRecordStore } from '../adapters/record-store.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { FINALIZE_DEFAULTS, type FinalizeDeps } from '../domain/finalize/deps.ts';
+import { finalizeSlice } from '../domain/finalize/finalize-slice.ts';
+import { parseFinalizeMessage } from '../domain/messages.ts';
+import { eachDelivery } from '../domain/slices.ts';
+import { sqsHandler } from '../runtime/batch.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readFinalizerEnvironment } from './env.ts';
+
+const env = readFinalizerEnvironment();
+const dynamo = createDynamoClient();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
+
+const deps: FinalizeDeps = {
+  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
+  objects: createObjectStore(createS3Client(), env.BUCKET),
+  finalizeQueue: createQueueSender(createSqsClient(), env.FINALIZE_QUEUE_URL, clock),
+  callbacks: createCallbackTransport(),
+  providers: PROVIDERS,
+  telemetry,
+  clock,
+  random: Math.random,
+  settings: { ...FINALIZE_DEFAULTS, maxRecordBytes: env.MAX_RECORD_BYTES },
+};
+
+/** Writes the results of submissions whose records are all done, and calls back. */
+export const handler = sqsHandler({
+  telemetry,
+  process: async (deliveries, budget) =>
+    eachDelivery(deliveries, telemetry, async (body) => finalizeSlice(deps, parseFinalizeMessage(body), budget)),
+});
