@@ -38,6 +38,7 @@ describe('the delimiter of a CSV file', () => {
   });
 
   it('is the comma for a single column', async () => {
+    expect(open('record_id\n').dialect?.delimiter).toBe(',');
     expect(fieldsOf(await readWhole(utf8('record_id\nr1\n\nr2\n'), 'csv'))).toEqual([
       { record_id: 'r1' },
       { record_id: 'r2' },

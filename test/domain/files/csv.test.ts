@@ -78,6 +78,10 @@ describe('the place of an item', () => {
     ]);
   });
 
+  it('ends with the line that it is on where no line end follows', async () => {
+    expect((await read(`${HEADER}r1,a\nr2,b`)).items.map(({ endLine }) => endLine)).toEqual([3, 3]);
+  });
+
   it('is a position before and a position after it', async () => {
     const { items, dialect } = await read(`${HEADER}r1,"a\nb"\nr2,c\n`);
     const [first, second] = items;
@@ -160,6 +164,22 @@ describe('a CSV record beyond the limit', () => {
   it('is measured without its line end', async () => {
     const text = `${HEADER}r1,${'x'.repeat(7)}\r\nr2,${'x'.repeat(8)}\r\n`;
     expect(defectsOf(await read(text, 10))).toEqual([{ recordNo: 2, line: 3, defect: 'RECORD_TOO_LARGE' }]);
+  });
+
+  it.each([1, 1_000])('is where wrong quotes are forgiven up to, in blocks of %i bytes', async (block) => {
+    // The text behind the closing quote is byte 20 of the record, counted from 0.
+    const text = `${HEADER}r1,"a\nr2,b\nr3,cd,ef"g\nr4,d\n`;
+    const cuts = everyNth(text.length, block);
+    const forgiven = await readWhole(utf8(text), 'csv', { maxRecordBytes: 20, cuts });
+    expect(forgiven.items.map(({ kind, line }) => [kind, line])).toEqual([
+      ['defect', 2],
+      ['record', 3],
+      ['defect', 4],
+      ['record', 5],
+    ]);
+    const refused = await readWhole(utf8(text), 'csv', { maxRecordBytes: 19, cuts });
+    expect(refused.rejection).toMatchObject({ code: 'UNTERMINATED_QUOTE', line: 2, position: { recordNo: 0 } });
+    expect(refused.items).toEqual([]);
   });
 
   it('rejects the file when its quotes turn out to be wrong so late that rows may have been swallowed', async () => {

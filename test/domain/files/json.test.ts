@@ -76,7 +76,14 @@ describe('an NDJSON file', () => {
   });
 
   it('is not refused because its first row breaks off', () => {
-    for (const text of ['{"a":\n{"a":2}\n', '{"a":1\n', '{"a":1,\n\n{"a":2', '{"a"\nx\n', '{"a":']) {
+    for (const text of [
+      '{"a":1}x\n{"a":2}\n',
+      '{"a":\n{"a":2}\n',
+      '{"a":1\n',
+      '{"a":1,\n\n{"a":2',
+      '{"a"\nx\n',
+      '{"a":',
+    ]) {
       expect(openFile(utf8(text), 'ndjson', { fileBytes: text.length }).start.byteOffset).toBe(0);
     }
   });
@@ -114,6 +121,10 @@ describe('a JSON array', () => {
     const reading = await json('[{"a":"x\r\ny\rz\nz"},\n{"a":2}]');
     expect(defectsOf(reading)).toEqual([{ recordNo: 1, line: 1, defect: 'INVALID_JSON' }]);
     expect(reading.items[1]?.line).toBe(5);
+  });
+
+  it('counts a line end between a closing brace and a line feed apart', async () => {
+    expect((await json('[{\r}\n,{\r\n}\r\n,{}]')).items.map(({ line }) => line)).toEqual([1, 3, 5]);
   });
 
   it.each([3, 64, 10_000])('skips an element beyond the limit in blocks of %i bytes', async (block) => {

@@ -106,6 +106,19 @@ describe('readRecords', () => {
     await expect(read()).rejects.toThrow('connection reset');
   });
 
+  it('reads nothing more of a file that it rejects', async () => {
+    async function* source() {
+      yield utf8('{"a":1},,');
+      throw new Error('The source was read on.');
+    }
+    const read = async () => {
+      for await (const batch of readRecords(source(), 'json', START, { maxRecordBytes: 100 })) {
+        expect(batch).toHaveLength(1);
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'INVALID_ARRAY', retryable: false, name: 'FileRejectedError' });
+  });
+
   it('does not rely on a block after it was taken', async () => {
     const block = Buffer.alloc(3);
     const parts = ['r1,', 'a"b', 'c\nr', '2,d', 'e\nx'];
