@@ -1,0 +1,240 @@
+import { admit, estimateRecords, type AdmissionLimits } from '../admission.ts';
+import { DependencyUnavailableError, isPassingFailure } from '../errors.ts';
+import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../messages.ts';
+import { isOpen, type SourceObject, type Submission } from '../model.ts';
+import type {
+  AdmissionStore,
+  Backlog,
+  ObjectStore,
+  OpenWork,
+  QueueSender,
+  SubmissionStore,
+  Telemetry,
+} from '../ports.ts';
+import type { Clock, Random } from '../time.ts';
+import { directKey } from './ids.ts';
+import { ProblemError } from './problems.ts';
+import { formatOfContent, uploadMissing, type SubmissionRequest } from './submission-request.ts';
+import { refuseTooLarge } from './uploads.ts';
+
+export interface AcceptSettings {
+  maxFileBytes: number;
+  maxRecords: number;
+  admission: AdmissionLimits;
+  retentionDays: number;
+  deadlineHours: number;
+  pacePerSecond: number;
+}
+
+export interface AcceptDeps {
+  submissions: SubmissionStore;
+  admission: AdmissionStore;
+  objects: ObjectStore;
+  fanOutQueue: QueueSender;
+  telemetry: Telemetry;
+  clock: Clock;
+  random: Random;
+  settings: AcceptSettings;
+}
+
+const DAY_MS = 86_400_000;
+/** The reconciler looks at a new submission for the first time after this. */
+const FIRST_CHECK_MS = 60_000;
+/**
+ * Objects are deleted one day after the rows of a submission that came at once: later than a day after its upload, a submission
+ * would outlive its file.
+ */
+const MAX_UPLOAD_AGE_MS = DAY_MS;
+
+export interface Accepted {
+  submission: Submission;
+  /** The snapshot that admission went by. */
+  backlog: Backlog | undefined;
+  /** True when it was there before: somebody repeats a request. */
+  repeated: boolean;
+}
+
+/**
+ * Takes a submission on: source checked, admission granted, head item written with its outbox mark, fan-out asked for. A caller
+ * that repeats it with the same id gets the submission that stands.
+ *
+ * @param mayStand - whether the id is derived, so that the submission may be there already
+ * @throws ProblemError for what is refused, DependencyUnavailableError when nothing is known to be accepted.
+ */
+export async function acceptSubmission(
+  deps: AcceptDeps,
+  { tenantId, submissionId, mayStand }: { tenantId: string; submissionId: string; mayStand: boolean },
+  request: SubmissionRequest,
+): Promise<Accepted> {
+  const { submissions, admission } = deps;
+  const [standing, source, open, backlog] = await Promise.all([
+    mayStand ? submissions.get(submissionId) : undefined,
+    settled(findSource(deps, tenantId, submissionId, request)),
+    admission.openWork(tenantId),
+    admission.backlog(),
+  ]);
+  // What stands is answered whatever became of its file and of the limits since.
+  if (standing)
+    return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true };
+  const found = await source();
+  const others = open.filter((work) => work.submissionId !== submissionId);
+  const records = mustBeAdmitted(deps, { open: others, backlog }, found, request);
+  const kept = await keepSource(deps, found, request);
+  const format = request.format ?? formatOfContent(await firstBytes(deps.objects, kept));
+  const { created, stored } = await submissions.create(
+    newSubmission(deps, { submissionId, tenantId, source: kept, format }, request),
+  );
+  if (!created)
+    return { submission: await repeatAcceptance(deps, stored, request.requestHash), backlog, repeated: true };
+  // Before the message: afterwards it might be written when the submission has already ended.
+  await attempt(deps, stored, async () => admission.setOpenWork(tenantId, { submissionId, records }));
+  deps.telemetry.emit({ name: 'submission_accepted', level: 'info', submissionId, tenantId, count: records });
+  return { submission: await relay(deps, stored), backlog, repeated: false };
+}
+
+/** Waits for the end of a promise, whichever it is, and gives it out later. */
+async function settled<T>(promise: Promise<T>): Promise<() => Promise<T>> {
+  await Promise.allSettled([promise]);
+  return async () => promise;
+}
+
+/** Estimated records of the file. Throws ProblemError when it is not taken on now. */
+function mustBeAdmitted(
+  { settings, clock }: AcceptDeps,
+  { open, backlog }: { open: readonly OpenWork[]; backlog: Backlog | undefined },
+  { sizeBytes }: FoundSource,
+  { expectedRecords }: SubmissionRequest,
+): number {
+  const { maxRecords, admission: limits, pacePerSecond } = settings;
+  if (expectedRecords !== undefined && expectedRecords > maxRecords) {
+    throw new ProblemError(
+      'too_many_records',
+      `A file has at most ${maxRecords} records; ${expectedRecords} are expected. Split it and submit the parts.`,
+    );
+  }
+  const records = estimateRecords(sizeBytes, expectedRecords, maxRecords);
+  const decision = admit({ open, backlog, records, limits, pacePerSecond, nowMs: clock.now() });
+  if (decision.admitted) return records;
+  const { code, detail, retryAfterSeconds } = decision;
+  throw new ProblemError(code, detail, { retryAfterSeconds });
+}
+
+/**
+ * Answers a repetition with the submission that stands, and does what may have been left undone.
+ *
+ * @throws ProblemError `idempotency_key_reused` when it stands for another request.
+ */
+export async function repeatAcceptance(deps: AcceptDeps, stored: Submission, requestHash: string): Promise<Submission> {
+  if (stored.requestHash !== requestHash) throw keyReused();
+  return stored.outboxPending && isOpen(stored.state) ? relay(deps, stored) : stored;
+}
+
+export const keyReused = (): ProblemError =>
+  new ProblemError('idempotency_key_reused', 'Use a new idempotency key for every new request.', {
+    errors: [{ header: 'Idempotency-Key', detail: 'was sent with another request before' }],
+  });
+
+/** Sends the fan-out message. The submission is accepted either way: while the outbox mark stands, the reconciler sends it. */
+async function relay(deps: AcceptDeps, submission: Submission): Promise<Submission> {
+  const { submissionId, tenantId } = submission;
+  const message: FanOutMessage = { v: MESSAGE_VERSION, submissionId, tenantId };
+  const isRelayed = await attempt(deps, submission, async () => {
+    const [failure] = await deps.fanOutQueue.send([{ body: encodeBody(message), group: tenantId }]);
+    if (failure) throw new DependencyUnavailableError(`The fan-out message was not sent: ${failure.code}.`);
+    await deps.submissions.markRelayed(submissionId);
+  });
+  return isRelayed ? { ...submission, outboxPending: false } : submission;
+}
+
+/** Does what somebody else makes up for when it fails. */
+async function attempt(
+  { telemetry }: AcceptDeps,
+  { submissionId, tenantId }: Submission,
+  step: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await step();
+    return true;
+  } catch (error) {
+    if (!isPassingFailure(error)) throw error;
+    telemetry.emit({
+      name: 'submission_accepted',
+      level: 'warn',
+      submissionId,
+      tenantId,
+      outcome: 'left_to_reconciler',
+      error,
+    });
+    return false;
+  }
+}
+
+interface FoundSource {
+  key: string;
+  sizeBytes: number;
+  /** Absent for a direct submission that is not stored yet. */
+  etag?: string;
+}
+
+async function findSource(
+  { objects, clock, settings }: AcceptDeps,
+  tenantId: string,
+  submissionId: string,
+  { file }: SubmissionRequest,
+): Promise<FoundSource> {
+  if (file.kind === 'direct') {
+    const key = directKey(tenantId, file.sha256, submissionId);
+    // Stored by a request that died behind it: the ETag of what is there counts, so it must not be written again.
+    return { key, sizeBytes: file.body.byteLength, ...(await objects.head(key)) };
+  }
+  if (clock.now() - file.upload.createdAtMs > MAX_UPLOAD_AGE_MS) {
+    throw new ProblemError('upload_expired', 'An upload can be submitted for a day. Upload the file again.');
+  }
+  const info = await objects.head(file.key);
+  if (info === undefined) throw uploadMissing();
+  refuseTooLarge(info.sizeBytes, settings.maxFileBytes);
+  return { key: file.key, ...info };
+}
+
+async function keepSource(
+  { objects }: AcceptDeps,
+  { key, sizeBytes, etag }: FoundSource,
+  { file }: SubmissionRequest,
+): Promise<SourceObject> {
+  if (etag !== undefined) return { key, sizeBytes, etag };
+  if (file.kind === 'upload') throw uploadMissing();
+  return { key, ...(await objects.put(key, file.body, file.contentType)) };
+}
+
+async function firstBytes(objects: ObjectStore, source: SourceObject): Promise<Uint8Array> {
+  for await (const bytes of await objects.read(source, 0)) return bytes;
+  return new Uint8Array();
+}
+
+function newSubmission(
+  { clock, settings }: AcceptDeps,
+  fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
+  { fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
+): Submission {
+  const nowMs = clock.now();
+  return {
+    ...fixed,
+    state: 'accepted',
+    ...(fileName !== undefined && { fileName }),
+    ...(expectedRecords !== undefined && { expectedRecords }),
+    ...(reference !== undefined && { reference }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    requestHash,
+    fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
+    closedChunks: new Set(),
+    outboxPending: true,
+    generation: 0,
+    resultsVersion: 0,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    progressAtMs: nowMs,
+    deadlineAtMs: nowMs + settings.deadlineHours * 3_600_000,
+    nextCheckAtMs: nowMs + FIRST_CHECK_MS,
+    expiresAtSeconds: Math.floor((nowMs + settings.retentionDays * DAY_MS) / 1_000),
+  };
+}

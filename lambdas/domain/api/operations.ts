@@ -1,0 +1,158 @@
+import type * as v from 'valibot';
+import type { ProblemCode } from './problems.ts';
+import type { Scope } from './request.ts';
+import {
+  directParametersSchema,
+  noParametersSchema,
+  recordListParametersSchema,
+  recordPageSchema,
+  recordSchema,
+  resultsSchema,
+  submissionListParametersSchema,
+  submissionPageSchema,
+  submissionRequestSchema,
+  submissionSchema,
+  uploadRequestSchema,
+  uploadSchema,
+} from './schemas.ts';
+
+type Parameters = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+
+/** One call of the API: what it takes, what it answers, who may make it. */
+export interface Operation {
+  method: 'GET' | 'POST';
+  /** With placeholders, as the gateway names the resource. */
+  path: string;
+  handledBy: 'submit' | 'status';
+  /** Scope that the key must have; absent where no key is needed. */
+  scope?: Scope;
+  summary: string;
+  query: Parameters;
+  body?: {
+    json: Parameters;
+    /** Whether the file itself may be sent instead. */
+    file?: true;
+  };
+  idempotent?: true;
+  success: { status: number; schema?: v.GenericSchema; name?: string };
+  /** Besides those that every operation may answer with. */
+  problems: readonly ProblemCode[];
+}
+
+const one = ['not_found'] as const;
+
+/** Every operation by its id. The gateway's routes, the functions' routing and the OpenAPI document are held against this. */
+export const OPERATIONS = {
+  getDescription: {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    handledBy: 'status',
+    summary: 'This document',
+    query: noParametersSchema,
+    success: { status: 200 },
+    problems: [],
+  },
+  createUpload: {
+    method: 'POST',
+    path: '/v1/uploads',
+    handledBy: 'submit',
+    scope: 'submit',
+    summary: 'Ask for a place to upload one file to',
+    query: noParametersSchema,
+    body: { json: uploadRequestSchema },
+    success: { status: 201, schema: uploadSchema, name: 'Upload' },
+    problems: ['invalid_json', 'body_too_large', 'file_too_large'],
+  },
+  createSubmission: {
+    method: 'POST',
+    path: '/v1/submissions',
+    handledBy: 'submit',
+    scope: 'submit',
+    summary: 'Submit an uploaded file, or a file in the body',
+    query: directParametersSchema,
+    body: { json: submissionRequestSchema, file: true },
+    idempotent: true,
+    success: { status: 202, schema: submissionSchema, name: 'Submission' },
+    problems: [
+      'invalid_json',
+      'request_in_progress',
+      'body_too_large',
+      'file_too_large',
+      'unsupported_media_type',
+      'upload_missing',
+      'upload_expired',
+      'too_many_records',
+      'idempotency_key_reused',
+      'too_many_open_records',
+      'too_many_open_submissions',
+      'system_busy',
+    ],
+  },
+  listSubmissions: {
+    method: 'GET',
+    path: '/v1/submissions',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'Submissions, newest first',
+    query: submissionListParametersSchema,
+    success: { status: 200, schema: submissionPageSchema, name: 'SubmissionPage' },
+    problems: ['invalid_cursor'],
+  },
+  getSubmission: {
+    method: 'GET',
+    path: '/v1/submissions/{id}',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'State, counts and failures of a submission',
+    query: noParametersSchema,
+    success: { status: 200, schema: submissionSchema, name: 'Submission' },
+    problems: one,
+  },
+  cancelSubmission: {
+    method: 'POST',
+    path: '/v1/submissions/{id}/cancel',
+    handledBy: 'submit',
+    scope: 'submit',
+    summary: 'Stop a submission; finished records keep their outcome',
+    query: noParametersSchema,
+    body: { json: noParametersSchema },
+    success: { status: 202, schema: submissionSchema, name: 'Submission' },
+    problems: [...one, 'already_closed', 'invalid_json', 'body_too_large'],
+  },
+  listRecords: {
+    method: 'GET',
+    path: '/v1/submissions/{id}/records',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'Records of a submission, by record number',
+    query: recordListParametersSchema,
+    success: { status: 200, schema: recordPageSchema, name: 'RecordPage' },
+    problems: [...one, 'invalid_cursor'],
+  },
+  getRecord: {
+    method: 'GET',
+    path: '/v1/submissions/{id}/records/{recordNo}',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'What happened to one record',
+    query: noParametersSchema,
+    success: { status: 200, schema: recordSchema, name: 'Record' },
+    problems: one,
+  },
+  getResults: {
+    method: 'GET',
+    path: '/v1/submissions/{id}/results',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'Links to the result files of a submission that has ended',
+    query: noParametersSchema,
+    success: { status: 200, schema: resultsSchema, name: 'Results' },
+    problems: [...one, 'not_ready', 'no_results'],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof OPERATIONS;
+/** Operations of one function. */
+export type OperationOf<F extends Operation['handledBy']> = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['handledBy'] extends F ? Id : never;
+}[OperationId];

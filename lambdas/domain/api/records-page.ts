@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import { outcomeAt } from '../ledger.ts';
+import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { readHead, readWithLedger } from './facts.ts';
+import { parseQuery } from './input.ts';
+import { mayMatch, matches, type RecordFilter } from './record-filter.ts';
+import { viewOf, type RecordsDeps } from './records.ts';
+import type { Answer } from './request.ts';
+import { recordListParametersSchema, type RecordView } from './schemas.ts';
+
+/** Record number behind which the next page begins. */
+const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+/** Rows read at a time. */
+const READ_ROWS = 100;
+/** Rows looked at for one page: a filter that hits little answers with a short page and a cursor, not with a timeout. */
+const MAX_EXAMINED = 1_000;
+/** Answers stay well below the 6 MB that a function may answer with. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** GET /v1/submissions/{id}/records: by record number. */
+export const listRecords =
+  (deps: RecordsDeps): Answer =>
+  async (request, { tenantId }) => {
+    const { state, reason, limit, cursor } = parseQuery(recordListParametersSchema, request.query);
+    const id = request.path['id'] ?? '';
+    const scope = ['records', tenantId, id, state ?? '', reason ?? ''];
+    const after = cursor === undefined ? 0 : decodeCursor(scope, positionSchema, cursor);
+    const filter: RecordFilter = { state, reason };
+    const { submission, numbers } = await candidatesOf(deps, tenantId, id, filter, after);
+    const { items, next } = await collect(deps, submission, numbers, filter, limit);
+    return { status: 200, body: { items, nextCursor: next === undefined ? null : encodeCursor(scope, next) } };
+  };
+
+interface Candidates {
+  submission: Submission;
+  /** Record numbers that may belong to the list, ascending. */
+  numbers: Iterator<number>;
+}
+
+async function candidatesOf(
+  { submissions }: RecordsDeps,
+  tenantId: string,
+  id: string,
+  filter: RecordFilter,
+  after: number,
+): Promise<Candidates> {
+  if (filter.state === undefined && filter.reason === undefined) {
+    const submission = await readHead(submissions, tenantId, id);
+    return { submission, numbers: upTo(submission.fanOut.records, after) };
+  }
+  const { submission, ledger } = await readWithLedger(submissions, tenantId, id);
+  return { submission, numbers: byLedger(submission, ledger, filter, after) };
+}
+
+function* upTo(last: number, after: number): Generator<number, void, undefined> {
+  for (let recordNo = after + 1; recordNo <= last; recordNo++) yield recordNo;
+}
+
+/** The ledger tells which outcomes there are, so that only rows of the wanted kind are read. */
+function* byLedger(
+  { fanOut }: Submission,
+  ledger: readonly LedgerChunk[],
+  filter: RecordFilter,
+  after: number,
+): Generator<number, void, undefined> {
+  const byChunk = new Map(ledger.map((chunk) => [chunk.chunk, chunk]));
+  // Workers may be ahead of fan-out's last checkpoint: what has an outcome is there.
+  const lastChunk = Math.max(chunkOf(Math.max(fanOut.records, 1)), ...byChunk.keys());
+  for (let chunk = chunkOf(after + 1); chunk <= lastChunk; chunk++) {
+    const stored = byChunk.get(chunk);
+    const first = chunk === chunkOf(after + 1) ? offsetOf(after + 1) : 0;
+    for (let offset = first; chunkOf(recordNoAt(chunk, offset)) === chunk; offset++) {
+      const recordNo = recordNoAt(chunk, offset);
+      const outcome = stored === undefined ? 'pending' : outcomeAt(stored, offset);
+      if (outcome === 'pending' && recordNo > fanOut.records) continue;
+      if (mayMatch(filter, outcome, stored, offset)) yield recordNo;
+    }
+  }
+}
+
+async function collect(
+  { records }: RecordsDeps,
+  submission: Submission,
+  numbers: Iterator<number>,
+  filter: RecordFilter,
+  limit: number,
+): Promise<{ items: RecordView[]; next: number | undefined }> {
+  const { submissionId } = submission;
+  const items: RecordView[] = [];
+  let bytes = 0;
+  let ahead = numbers.next();
+  let examined = 0;
+  while (ahead.done !== true) {
+    const batch: number[] = [];
+    while (ahead.done !== true && batch.length < Math.min(READ_ROWS, MAX_EXAMINED)) {
+      batch.push(ahead.value);
+      ahead = numbers.next();
+    }
+    const rows = await records.getMany(batch.map((recordNo) => ({ submissionId, recordNo })));
+    const byNumber = new Map<number, RecordRow>(rows.map((row) => [row.recordNo, row]));
+    for (const [index, recordNo] of batch.entries()) {
+      examined++;
+      const view = viewOf(submission, recordNo, byNumber.get(recordNo));
+      if (matches(filter, view)) {
+        items.push(view);
+        bytes += JSON.stringify(view).length;
+      }
+      const isLast = ahead.done === true && index === batch.length - 1;
+      const isFull = items.length >= limit || bytes >= MAX_PAGE_BYTES || examined >= MAX_EXAMINED;
+      if (isFull && !isLast) return { items, next: recordNo };
+    }
+  }
+  return { items, next: undefined };
+}

@@ -1,0 +1,56 @@
+import { readManifest, type ResultFile } from '../finalize/manifest.ts';
+import { isOpen } from '../model.ts';
+import type { ObjectStore, SubmissionStore } from '../ports.ts';
+import type { Clock } from '../time.ts';
+import { readHead } from './facts.ts';
+import { parseQuery } from './input.ts';
+import type { Presigner } from './ports.ts';
+import { ProblemError } from './problems.ts';
+import type { Answer } from './request.ts';
+import { noParametersSchema, type ResultsView } from './schemas.ts';
+
+export interface ResultsDeps {
+  submissions: SubmissionStore;
+  objects: ObjectStore;
+  presigner: Presigner;
+  clock: Clock;
+}
+
+/** How long a download may begin. Links are made anew with every request. */
+export const RESULT_URL_SECONDS = 600;
+const NOT_READY_RETRY_SECONDS = 5;
+
+/** GET /v1/submissions/{id}/results */
+export const getResults =
+  (deps: ResultsDeps): Answer =>
+  async (request, { tenantId }) => {
+    parseQuery(noParametersSchema, request.query);
+    const submission = await readHead(deps.submissions, tenantId, request.path['id'] ?? '');
+    const { submissionId, state } = submission;
+    if (isOpen(state)) {
+      throw new ProblemError('not_ready', `The submission is ${state}: its results are written when it ends.`, {
+        retryAfterSeconds: NOT_READY_RETRY_SECONDS,
+      });
+    }
+    const manifest = await readManifest(deps.objects, submission);
+    if (manifest === undefined) {
+      throw new ProblemError('no_results', `The submission is ${state}: no record of it was processed.`);
+    }
+    const files = await Promise.all(manifest.files.map(async (file) => linkTo(deps, submissionId, file)));
+    const body: ResultsView = { version: manifest.version, state, files };
+    return { status: 200, body };
+  };
+
+async function linkTo(
+  { presigner, clock }: ResultsDeps,
+  submissionId: string,
+  { key, kind, format, part, records, bytes, sha256 }: ResultFile,
+): Promise<ResultsView['files'][number]> {
+  const { url, expiresAtMs } = await presigner.download({
+    key,
+    expiresInSeconds: RESULT_URL_SECONDS,
+    fileName: `${submissionId}-${kind}-${part}.${format}`,
+    nowMs: clock.now(),
+  });
+  return { kind, format, part, url, expiresAt: new Date(expiresAtMs).toISOString(), records, bytes, sha256 };
+}

@@ -1,0 +1,223 @@
+import * as v from 'valibot';
+import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model.ts';
+import { REASON_CODES } from '../reasons.ts';
+import { isCallbackUrl } from './callback-url.ts';
+
+/* The bodies of requests and answers: what is checked, and what the OpenAPI document says. */
+
+export const FORMATS = ['csv', 'ndjson', 'json'] as const;
+/** Largest JSON request; it has a handful of short members. */
+export const MAX_REQUEST_BYTES = 16 * 1024;
+export const MAX_FILE_NAME_LENGTH = 255;
+const MAX_REFERENCE_LENGTH = 200;
+const MAX_URL_LENGTH = 2_048;
+
+const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
+
+const plainText = (maxLength: number) =>
+  v.pipe(
+    v.string('a text is required'),
+    v.minLength(1, 'a text is required'),
+    v.maxLength(maxLength, `at most ${maxLength} characters are allowed`),
+    // Neither control characters nor halves of characters, which no store keeps as they are.
+    v.regex(/^[^\p{Cc}\p{Cs}]*$/u, 'control characters are not allowed'),
+  );
+const wholeNumber = (minimum: number) =>
+  v.pipe(
+    v.number('a number is required'),
+    v.integer('a whole number is required'),
+    v.minValue(minimum, `at least ${minimum} is required`),
+    v.maxValue(Number.MAX_SAFE_INTEGER, 'a smaller number is required'),
+  );
+
+export const fileNameSchema = described(
+  plainText(MAX_FILE_NAME_LENGTH),
+  'Name of the file at the customer; only its last part is kept. Its ending tells the format where nothing else does.',
+);
+const expectedRecordsSchema = described(
+  wholeNumber(0),
+  'Records that the customer believes the file has. The results say whether that was right.',
+);
+export const referenceSchema = described(
+  plainText(MAX_REFERENCE_LENGTH),
+  "The customer's own reference; it comes back in every answer.",
+);
+export const callbackUrlSchema = described(
+  v.pipe(
+    v.string('a URL is required'),
+    v.maxLength(MAX_URL_LENGTH, `at most ${MAX_URL_LENGTH} characters are allowed`),
+    v.check(isCallbackUrl, 'an https URL of a public host, without credentials or fragment, is required'),
+  ),
+  'Gets a POST when the submission has ended.',
+);
+
+/** Of a call that takes none. */
+export const noParametersSchema = v.strictObject({});
+
+export const uploadRequestSchema = v.strictObject({
+  fileName: v.exactOptional(fileNameSchema),
+  sizeBytes: v.exactOptional(described(wholeNumber(0), 'Size of the file, to be refused before uploading too much.')),
+});
+
+export const submissionRequestSchema = v.strictObject({
+  uploadId: described(
+    v.pipe(v.string('an upload id is required'), v.maxLength(2_000, 'no upload id is that long')),
+    'As POST /v1/uploads gave it.',
+  ),
+  format: v.exactOptional(
+    described(
+      v.picklist(FORMATS, `one of ${FORMATS.join(', ')} is required`),
+      'Without it, the ending of the file name tells, and without that the first bytes of the file.',
+    ),
+  ),
+  expectedRecords: v.exactOptional(expectedRecordsSchema),
+  reference: v.exactOptional(referenceSchema),
+  callbackUrl: v.exactOptional(callbackUrlSchema),
+});
+
+/** A whole number as text in a query, from `minimum` to `maximum`. */
+const integerParameter = (minimum: number, maximum: number) => {
+  const remedy = `a whole number from ${minimum} to ${maximum} is required`;
+  return v.pipe(
+    v.string(remedy),
+    v.regex(/^\d{1,15}$/, remedy),
+    v.transform(Number),
+    v.number(),
+    v.integer(remedy),
+    v.minValue(minimum, remedy),
+    v.maxValue(maximum, remedy),
+  );
+};
+const limitParameter = (fallback: number, maximum: number) =>
+  v.optional(integerParameter(1, maximum), String(fallback));
+const cursorParameter = v.exactOptional(
+  described(
+    v.pipe(v.string(), v.maxLength(1_024, 'no cursor is that long')),
+    'As `nextCursor` of the page before gave it, with the same filters.',
+  ),
+);
+
+/** Query of a direct submission: what a JSON request would say beside the file. */
+export const directParametersSchema = v.strictObject({
+  fileName: v.exactOptional(fileNameSchema),
+  expectedRecords: v.exactOptional(integerParameter(0, 1e9)),
+  reference: v.exactOptional(referenceSchema),
+  callbackUrl: v.exactOptional(callbackUrlSchema),
+});
+
+export const submissionListParametersSchema = v.strictObject({
+  state: v.exactOptional(v.picklist(SUBMISSION_STATES, `one of ${SUBMISSION_STATES.join(', ')} is required`)),
+  limit: limitParameter(20, 100),
+  cursor: cursorParameter,
+});
+
+export const recordListParametersSchema = v.strictObject({
+  state: v.exactOptional(
+    described(
+      v.picklist(RECORD_STATES, `one of ${RECORD_STATES.join(', ')} is required`),
+      '`pending` includes retrying and deferred records, `failed` includes dead-lettered ones, as the counts of a submission do.',
+    ),
+  ),
+  reason: v.exactOptional(v.picklist(REASON_CODES, 'a reason code is required')),
+  limit: limitParameter(100, 500),
+  cursor: cursorParameter,
+});
+
+const timestamp = v.pipe(v.string(), v.isoTimestamp());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const nextCursor = described(v.nullable(v.string()), 'Null on the last page.');
+const link = v.string();
+
+export const uploadSchema = v.object({
+  uploadId: v.string(),
+  method: v.literal('PUT'),
+  url: v.string(),
+  headers: described(v.record(v.string(), v.string()), 'To be sent exactly so: they are part of the signature.'),
+  expiresAt: timestamp,
+});
+
+export const submissionSchema = v.object({
+  id: v.string(),
+  state: v.picklist(SUBMISSION_STATES),
+  reason: v.exactOptional(described(v.string(), 'Why it was rejected, cancelled or expired: a stable code.')),
+  message: v.exactOptional(described(v.string(), 'The reason in words, with the remedy.')),
+  lane: described(v.nullable(v.picklist(LANES)), 'Null until the beginning of the file has been read.'),
+  reference: v.exactOptional(v.string()),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  counts: v.object({
+    total: described(v.nullable(count), 'Null until the whole file has been read.'),
+    pending: count,
+    succeeded: count,
+    failed: count,
+    cancelled: count,
+  }),
+  failures: described(v.record(v.string(), count), 'Failed records by reason code.'),
+  countsAsOf: v.exactOptional(described(timestamp, 'Present where the counts are older than the answer.')),
+  estimatedCompletionAt: v.exactOptional(timestamp),
+  expiresAt: described(timestamp, 'When submission, records and results are deleted.'),
+  links: v.object({ self: link, records: link, results: link }),
+});
+
+export const recordSchema = v.object({
+  submissionId: v.string(),
+  recordNo: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  state: v.picklist(RECORD_STATES),
+  reason: v.exactOptional(v.picklist(REASON_CODES)),
+  message: v.exactOptional(described(v.string(), 'The reason in words.')),
+  attempts: count,
+  waitingOn: v.exactOptional(v.string()),
+  waitingUntil: v.exactOptional(timestamp),
+  updatedAt: v.exactOptional(timestamp),
+  output: v.exactOptional(
+    described(
+      v.record(v.string(), v.unknown()),
+      'Of a succeeded record: its `record_id` and what each provider found, null where it found nothing.',
+    ),
+  ),
+});
+
+export const submissionPageSchema = v.object({ items: v.array(submissionSchema), nextCursor });
+export const recordPageSchema = v.object({ items: v.array(recordSchema), nextCursor });
+
+export const resultsSchema = v.object({
+  version: described(count, 'Raised by every replay.'),
+  state: v.picklist(CLOSED_STATES),
+  files: v.array(
+    v.object({
+      kind: v.picklist(['succeeded', 'failed']),
+      format: v.picklist(['ndjson', 'csv']),
+      part: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Parts follow each other in record order.'),
+      url: described(v.string(), 'To be fetched without the API key, until it expires. Ask again for a fresh one.'),
+      expiresAt: timestamp,
+      records: count,
+      bytes: count,
+      sha256: v.string(),
+    }),
+  ),
+});
+
+export const problemSchema = v.object({
+  type: v.string(),
+  title: v.string(),
+  status: v.exactOptional(v.pipe(v.number(), v.integer())),
+  code: described(v.string(), 'Stable; decide by this.'),
+  detail: v.exactOptional(v.string()),
+  errors: v.exactOptional(
+    v.array(
+      v.object({
+        pointer: v.exactOptional(described(v.string(), 'JSON pointer into the body.')),
+        parameter: v.exactOptional(v.string()),
+        header: v.exactOptional(v.string()),
+        detail: v.string(),
+      }),
+    ),
+  ),
+  retryAfterSeconds: v.exactOptional(count),
+  requestId: v.exactOptional(v.string()),
+});
+
+export type UploadView = v.InferOutput<typeof uploadSchema>;
+export type SubmissionView = v.InferOutput<typeof submissionSchema>;
+export type RecordView = v.InferOutput<typeof recordSchema>;
+export type ResultsView = v.InferOutput<typeof resultsSchema>;

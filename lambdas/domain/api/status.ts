@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { InvalidDataError } from '../errors.ts';
+import type { Submission } from '../model.ts';
+import type { SubmissionStore } from '../ports.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
+import { factsOf, readFacts, type FactsDeps } from './facts.ts';
+import { parseQuery } from './input.ts';
+import type { Answer } from './request.ts';
+import { noParametersSchema, submissionListParametersSchema, type SubmissionView } from './schemas.ts';
+import { submissionView } from './views.ts';
+
+/** Submissions of a page whose ledgers are read at the same time. */
+const PARALLEL_READS = 8;
+
+/** GET /v1/submissions/{id} */
+export const getSubmission =
+  (deps: FactsDeps): Answer =>
+  async (request, { tenantId }) => {
+    parseQuery(noParametersSchema, request.query);
+    const facts = await readFacts(deps, tenantId, request.path['id'] ?? '');
+    return { status: 200, body: submissionView(facts, request.baseUrl) };
+  };
+
+/** GET /v1/submissions: newest first. */
+export const listSubmissions =
+  (deps: FactsDeps): Answer =>
+  async (request, { tenantId }) => {
+    const { state, limit, cursor } = parseQuery(submissionListParametersSchema, request.query);
+    const scope = ['submissions', tenantId, state ?? ''];
+    const page = await readPage(deps.submissions, {
+      tenantId,
+      limit,
+      ...(state !== undefined && { state }),
+      ...(cursor !== undefined && { cursor: decodeCursor(scope, v.string(), cursor) }),
+    });
+    const items = await viewsOf(deps, page.items, request.baseUrl);
+    const nextCursor = page.nextCursor === undefined ? null : encodeCursor(scope, page.nextCursor);
+    return { status: 200, body: { items, nextCursor } };
+  };
+
+type ListQuery = Parameters<SubmissionStore['listByTenant']>[0];
+
+async function readPage(submissions: SubmissionStore, query: ListQuery): ReturnType<SubmissionStore['listByTenant']> {
+  try {
+    return await submissions.listByTenant(query);
+  } catch (error) {
+    // A forged position inside of a well-formed cursor.
+    if (query.cursor !== undefined && error instanceof InvalidDataError) throw invalidCursor(error);
+    throw error;
+  }
+}
+
+async function viewsOf(
+  deps: FactsDeps,
+  submissions: readonly Submission[],
+  baseUrl: string,
+): Promise<SubmissionView[]> {
+  const backlog = submissions.length > 0 ? await deps.admission.backlog() : undefined;
+  const views: SubmissionView[] = [];
+  for (let from = 0; from < submissions.length; from += PARALLEL_READS) {
+    const read = await Promise.all(
+      submissions.slice(from, from + PARALLEL_READS).map(async ({ submissionId, tenantId }) => {
+        const stored = await deps.submissions.getWithLedger(submissionId);
+        // It may have expired since the index was read.
+        return stored?.submission.tenantId === tenantId ? submissionView(factsOf(deps, stored, backlog), baseUrl) : [];
+      }),
+    );
+    views.push(...read.flat());
+  }
+  return views;
+}

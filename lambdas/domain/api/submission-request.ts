@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { FileFormat } from '../files/reader.ts';
+import { readUploadId, uploadKey, type Upload } from './ids.ts';
+import { parseBody, parseQuery } from './input.ts';
+import { ProblemError } from './problems.ts';
+import type { ApiRequest, Caller } from './request.ts';
+import { directParametersSchema, noParametersSchema, submissionRequestSchema } from './schemas.ts';
+import { baseNameOf } from './uploads.ts';
+
+/** Where the file of a submission comes from. */
+export type FileSource =
+  | { kind: 'upload'; upload: Upload; key: string }
+  /** In the body of the request; `sha256` is of its bytes. */
+  | { kind: 'direct'; body: Uint8Array; contentType: string; sha256: string };
+
+/** What a customer asks for when submitting a file. */
+export interface SubmissionRequest {
+  file: FileSource;
+  format?: FileFormat;
+  fileName?: string;
+  expectedRecords?: number;
+  reference?: string;
+  callbackUrl?: string;
+  /** SHA-256 (hex) of all that matters of it: tells repetitions from other requests with the same idempotency key. */
+  requestHash: string;
+}
+
+type Asked = Omit<SubmissionRequest, 'requestHash'>;
+
+const FORMAT_OF_CONTENT: Readonly<Record<string, FileFormat>> = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/json': 'json',
+};
+const FORMAT_OF_ENDING: Readonly<Record<string, FileFormat>> = {
+  csv: 'csv',
+  tsv: 'csv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+};
+const READABLE_CHARSETS: readonly string[] = ['utf-8', 'utf8', 'us-ascii'];
+
+/**
+ * Reads POST /v1/submissions: a JSON request, or the file itself. `application/json` whose first character is `[` is a file.
+ *
+ * @throws ProblemError
+ */
+export function readSubmissionRequest(
+  request: ApiRequest,
+  { tenantId }: Caller,
+  { maxDirectBodyBytes }: { maxDirectBodyBytes: number },
+): SubmissionRequest {
+  const contentType = contentTypeOf(request);
+  const asked =
+    contentType === 'application/json' && !beginsLikeArray(request.body)
+      ? readUploadRequest(request, tenantId)
+      : readDirect(request, contentType, maxDirectBodyBytes);
+  return { ...asked, requestHash: hashOf(asked) };
+}
+
+function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
+  parseQuery(noParametersSchema, request.query);
+  const { uploadId, format, ...rest } = parseBody(submissionRequestSchema, request.body);
+  const upload = readUploadId(uploadId);
+  if (upload === undefined) throw uploadMissing();
+  const { fileName } = upload;
+  const known = format ?? formatOfName(fileName);
+  return {
+    file: { kind: 'upload', upload, key: uploadKey(tenantId, upload) },
+    ...(known !== undefined && { format: known }),
+    ...(fileName !== undefined && { fileName }),
+    ...rest,
+  };
+}
+
+function readDirect(request: ApiRequest, contentType: string, maxBytes: number): Asked {
+  const { body } = request;
+  const format = FORMAT_OF_CONTENT[contentType];
+  if (format === undefined) throw unsupported(contentType);
+  if (body.byteLength > maxBytes) {
+    throw new ProblemError(
+      'body_too_large',
+      `A file in a request has at most ${maxBytes} bytes. Ask POST /v1/uploads for a place to upload it to.`,
+    );
+  }
+  const { fileName, ...rest } = parseQuery(directParametersSchema, request.query);
+  const name = fileName === undefined ? undefined : baseNameOf(fileName);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return {
+    file: { kind: 'direct', body, contentType, sha256 },
+    format,
+    ...(name !== undefined && { fileName: name }),
+    ...rest,
+  };
+}
+
+/** The media type in lower case, once what cannot be read is refused. */
+function contentTypeOf({ headers }: ApiRequest): string {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.trim().toLowerCase() !== 'identity') {
+    throw new ProblemError('unsupported_media_type', 'Send the body without a Content-Encoding.', {
+      errors: [{ header: 'Content-Encoding', detail: 'only identity is accepted' }],
+    });
+  }
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
+  const contentType = type.trim().toLowerCase();
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase())
+    .find((value) => value !== undefined);
+  if (charset !== undefined && !READABLE_CHARSETS.includes(charset)) {
+    throw new ProblemError('unsupported_media_type', 'Send the body in UTF-8.', {
+      errors: [{ header: 'Content-Type', detail: 'only the charset utf-8 is accepted' }],
+    });
+  }
+  return contentType;
+}
+
+const unsupported = (contentType: string): ProblemError =>
+  new ProblemError(
+    'unsupported_media_type',
+    `Send application/json with an uploadId, or a file as ${Object.keys(FORMAT_OF_CONTENT).join(', ')}.`,
+    {
+      errors: [{ header: 'Content-Type', detail: contentType === '' ? 'the header is missing' : 'not one of these' }],
+    },
+  );
+
+/** White space of JSON, and the byte order mark that some editors write. */
+const SKIPPED = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+
+function beginsLikeArray(body: Uint8Array): boolean {
+  const first = body.find((byte) => !SKIPPED.has(byte));
+  return first === 0x5b;
+}
+
+/** Format by a file's name; undefined when its ending says nothing. */
+export function formatOfName(fileName: string | undefined): FileFormat | undefined {
+  const ending = /\.([A-Za-z]+)$/.exec(fileName ?? '')?.[1]?.toLowerCase();
+  return ending !== undefined && Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined;
+}
+
+/** Format by a file's first bytes: CSV unless they begin a JSON object or array. Fan-out refuses the file when it is none of that. */
+export function formatOfContent(head: Uint8Array): FileFormat {
+  if (beginsLikeArray(head)) return 'json';
+  return head.find((byte) => !SKIPPED.has(byte)) === 0x7b ? 'ndjson' : 'csv';
+}
+
+function hashOf({ file, format, fileName, expectedRecords, reference, callbackUrl }: Asked): string {
+  const content = file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
+  const parts = [...content, format, fileName, expectedRecords, reference, callbackUrl].map((part) => part ?? null);
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+export const uploadMissing = (): ProblemError =>
+  new ProblemError(
+    'upload_missing',
+    'Ask POST /v1/uploads for a place, send the file there with the method and headers given, then submit its uploadId.',
+    { errors: [{ pointer: '/uploadId', detail: 'nothing was uploaded under this id' }] },
+  );

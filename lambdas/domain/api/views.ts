@@ -1,0 +1,88 @@
+import type { Tally } from '../ledger.ts';
+import type { ProviderAnswer, RecordRow, Submission } from '../model.ts';
+import { REASONS, type ReasonCode } from '../reasons.ts';
+import type { RecordView, SubmissionView } from './schemas.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export interface SubmissionFacts {
+  submission: Submission;
+  tally: Tally;
+  /** Of a submission that is open. */
+  estimatedCompletionAtMs: number | undefined;
+}
+
+export const pathOf = (submissionId: string): string => `/v1/submissions/${submissionId}`;
+
+/** A submission as customers see it. */
+export function submissionView(
+  { submission, tally, estimatedCompletionAtMs }: SubmissionFacts,
+  baseUrl: string,
+): SubmissionView {
+  const { submissionId, state, lane, reference } = submission;
+  const self = `${baseUrl}${pathOf(submissionId)}`;
+  return {
+    id: submissionId,
+    state,
+    ...endReason(submission),
+    lane: lane ?? null,
+    ...(reference !== undefined && { reference }),
+    createdAt: iso(submission.createdAtMs),
+    updatedAt: iso(submission.updatedAtMs),
+    counts: tally.counts,
+    failures: { ...tally.failures },
+    ...(estimatedCompletionAtMs !== undefined && { estimatedCompletionAt: iso(estimatedCompletionAtMs) }),
+    expiresAt: iso(submission.expiresAtSeconds * 1_000),
+    links: { self, records: `${self}/records`, results: `${self}/results` },
+  };
+}
+
+function endReason({ state, stop, rejection }: Submission): { reason?: string; message?: string } {
+  if (rejection) return { reason: rejection.code, message: rejection.detail };
+  if (state === 'expired') return reasonInWords('deadline_passed');
+  if (state === 'cancelled' || (state === 'cancelling' && stop?.kind === 'cancelled')) {
+    return {
+      reason: 'cancelled',
+      message: 'The submission was cancelled. Records finished before keep their outcome.',
+    };
+  }
+  return {};
+}
+
+const reasonInWords = (reason: ReasonCode) => ({ reason, message: REASONS[reason].customer });
+
+/** A record of which nothing is known yet. */
+export const pendingRecordView = (submissionId: string, recordNo: number): RecordView => ({
+  submissionId,
+  recordNo,
+  state: 'pending',
+  attempts: 0,
+});
+
+/** A record as customers see it. */
+export function recordView(row: RecordRow): RecordView {
+  const { submissionId, recordNo, state, reason, attempts, waitingOn, waitingUntilMs } = row;
+  const isWaiting = state === 'retrying' || state === 'deferred';
+  return {
+    submissionId,
+    recordNo,
+    state,
+    ...(reason !== undefined && { reason, message: messageOf(reason, row.detail) }),
+    attempts,
+    ...(isWaiting && waitingOn !== undefined && { waitingOn }),
+    ...(isWaiting && waitingUntilMs !== undefined && { waitingUntil: iso(waitingUntilMs) }),
+    updatedAt: iso(row.updatedAtMs),
+    ...(state === 'succeeded' && { output: outputOf(row) }),
+  };
+}
+
+const messageOf = (reason: ReasonCode, detail: string | undefined): string =>
+  detail === undefined ? REASONS[reason].customer : `${REASONS[reason].customer} ${detail}`;
+
+function outputOf({ recordId, answers }: RecordRow): Record<string, unknown> {
+  const found = Object.entries(answers).map(([provider, answer]) => [provider, dataOf(answer)]);
+  return { record_id: recordId ?? null, ...Object.fromEntries(found) };
+}
+
+const dataOf = (answer: ProviderAnswer): Record<string, unknown> | null =>
+  answer.kind === 'found' ? answer.data : null;

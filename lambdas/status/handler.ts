@@ -1,0 +1,50 @@
+import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createDynamoClient, createS3Client } from '../adapters/clients.ts';
+import { createObjectStore } from '../adapters/object-store.ts';
+import { createPresigner } from '../adapters/presigner.ts';
+import { createRecordStore } from '../adapters/record-store.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { pacePerSecondOf } from '../domain/api/estimate.ts';
+import { getDescription } from '../domain/api/openapi.ts';
+import { listRecords } from '../domain/api/records-page.ts';
+import { getRecord } from '../domain/api/records.ts';
+import { getResults } from '../domain/api/results.ts';
+import { getSubmission, listSubmissions } from '../domain/api/status.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { httpHandler } from '../runtime/http.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readStatusEnvironment } from './env.ts';
+
+const env = readStatusEnvironment();
+const dynamo = createDynamoClient();
+const s3 = createS3Client();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
+
+const deps = {
+  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
+  objects: createObjectStore(s3, env.BUCKET),
+  presigner: createPresigner(s3, env.BUCKET),
+  clock,
+  settings: { pacePerSecond: pacePerSecondOf(env.PROVIDER_RATES) },
+};
+
+/** Tells what became of submissions and records. */
+export const handler = httpHandler({
+  answers: {
+    getDescription: getDescription(),
+    getSubmission: getSubmission(deps),
+    listSubmissions: listSubmissions(deps),
+    getRecord: getRecord(deps),
+    listRecords: listRecords(deps),
+    getResults: getResults(deps),
+  },
+  corsOrigins: env.CORS_ORIGINS,
+  telemetry,
+});

@@ -1,0 +1,61 @@
+import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createAnswerMemory } from '../adapters/answer-memory.ts';
+import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
+import { createObjectStore } from '../adapters/object-store.ts';
+import { createPresigner } from '../adapters/presigner.ts';
+import { createQueueSender } from '../adapters/queue.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { pacePerSecondOf } from '../domain/api/estimate.ts';
+import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
+import { createUpload } from '../domain/api/uploads.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { httpHandler } from '../runtime/http.ts';
+import { secureRandom } from '../runtime/random.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readSubmitEnvironment } from './env.ts';
+
+const env = readSubmitEnvironment();
+const dynamo = createDynamoClient();
+const s3 = createS3Client();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
+
+const deps = {
+  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
+  answers: createAnswerMemory(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
+  objects: createObjectStore(s3, env.BUCKET),
+  presigner: createPresigner(s3, env.BUCKET),
+  fanOutQueue: createQueueSender(createSqsClient(), env.FANOUT_QUEUE_URL, clock),
+  telemetry,
+  clock,
+  random: secureRandom,
+  settings: {
+    maxFileBytes: env.MAX_FILE_BYTES,
+    maxRecords: env.MAX_RECORDS,
+    maxDirectBodyBytes: env.MAX_DIRECT_BODY_BYTES,
+    admission: {
+      maxOpenRecordsPerTenant: env.MAX_OPEN_RECORDS_PER_TENANT,
+      maxOpenRecords: env.MAX_OPEN_RECORDS,
+      maxOpenSubmissionsPerTenant: env.MAX_OPEN_SUBMISSIONS_PER_TENANT,
+    },
+    retentionDays: env.RETENTION_DAYS,
+    deadlineHours: env.SUBMISSION_DEADLINE_HOURS,
+    pacePerSecond: pacePerSecondOf(env.PROVIDER_RATES),
+  },
+};
+
+/** Takes on uploads and submissions, and cancels them. */
+export const handler = httpHandler({
+  answers: {
+    createUpload: createUpload(deps),
+    createSubmission: createSubmission(deps),
+    cancelSubmission: cancelSubmission(deps),
+  },
+  corsOrigins: env.CORS_ORIGINS,
+  telemetry,
+});
