@@ -18,12 +18,13 @@ const PROBLEMS: readonly Problem[] = [
     code: 'unauthorized',
     title: 'A valid API key is required',
   },
+  // The authorizer denies keys that are not good, and nothing else: what a good key may do, the functions decide.
   {
     id: 'AccessDenied',
     type: ResponseType.ACCESS_DENIED,
-    status: 403,
-    code: 'forbidden',
-    title: 'The API key does not allow this',
+    status: 401,
+    code: 'unauthorized',
+    title: 'A valid API key is required',
   },
   // The gateway's words for a path or method that does not exist.
   {

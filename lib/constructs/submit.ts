@@ -56,14 +56,18 @@ export class Submit extends Construct {
   }
 
   #grant({ bucket, submissions, tenants, idempotency, fanOutQueue }: SubmitProps): void {
-    // Creating it once, marking its outbox, and the order to stop.
+    // Creating it once, marking its outbox, the order to stop, and what is told about one that stands.
     this.fn.allow(
       'AcceptSubmissions',
-      ['dynamodb:PutItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      ['dynamodb:PutItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
       [submissions.tableArn],
     );
     // What the tenant and everybody have open; what this submission adds.
-    this.fn.allow('CountOpenWork', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [tenants.tableArn]);
+    this.fn.allow(
+      'CountOpenWork',
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'],
+      [tenants.tableArn],
+    );
     // The four calls of the idempotency library.
     this.fn.allow(
       'RepeatAnswers',
