@@ -110,7 +110,6 @@ export class ArrayScanner implements RecordScanner {
     const endOffset = this.#window.offset + end;
     this.#log.add(this.#content(bytes, end), this.#elementOffset, endOffset, this.#lines.line);
     this.#at = end;
-    this.#lines.afterCr = false;
     this.#place = 'after_element';
   }
 
