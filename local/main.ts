@@ -1,0 +1,100 @@
+/**
+ * Runs Sluice on this machine until Ctrl-C: `npm run local`. With `--json` it prints one line of JSON when everything is
+ * ready, and nothing else to standard output.
+ */
+import { LocalCloudError } from './errors.ts';
+import { parseOptions, textOption, wholeNumber } from './options.ts';
+import { runUntilStopped } from './shutdown.ts';
+import { startLocal, type LocalSluice } from './start.ts';
+
+const USAGE = `Usage: npm run local -- [options]
+  --json          one line of JSON when ready: apiUrl, tenants, awsEndpoint, providersUrl, resources
+  --stage NAME    stage under config/stages (default: dev)
+  --port N        port of the API (default: any free port)
+  --aws-port N    port of the AWS endpoint (default: any free port)
+  --logs DIR      also write the logs of all functions to files in this directory`;
+
+const DENIAL_INTERVAL_MS = 1000;
+
+async function main(): Promise<void> {
+  const values = parseOptions(
+    process.argv.slice(2),
+    {
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+      stage: { type: 'string' },
+      port: { type: 'string' },
+      'aws-port': { type: 'string' },
+      logs: { type: 'string' },
+    },
+    USAGE,
+  );
+  if (values['help'] === true) return console.log(USAGE);
+  const stage = textOption(values, 'stage');
+  const directory = textOption(values, 'logs');
+  const startup = startLocal({
+    ports: { api: wholeNumber(values, 'port', 0, 65_535) ?? 0, aws: wholeNumber(values, 'aws-port', 0, 65_535) ?? 0 },
+    ...(stage === undefined ? {} : { stage }),
+    ...(directory === undefined ? {} : { logs: { directory } }),
+    onProgress: (message) => console.error(`${message} …`),
+  });
+  // Whoever stops it while it starts gets everything stopped as well.
+  const stopped = runUntilStopped(async () => (await startup).stop());
+  const sluice = await startup;
+  const { apiUrl, tenants, awsEndpoint, providersUrl, resources } = sluice;
+  console.log(
+    values['json'] === true
+      ? JSON.stringify({ apiUrl, tenants, awsEndpoint, providersUrl, resources })
+      : describe(sluice),
+  );
+  reportDenials(sluice);
+  await stopped;
+}
+
+function describe({ apiUrl, tenants, awsEndpoint, providersUrl, cloud }: LocalSluice): string {
+  const [first] = tenants;
+  const { accessKeyId, secretAccessKey } = cloud.operatorCredentials;
+  return `
+Sluice runs on this machine until Ctrl-C. Nothing is kept.
+
+  API            ${apiUrl}
+  AWS endpoint   ${awsEndpoint}
+  Providers      ${providersUrl}
+
+API keys:
+${tenants.map(({ tenantId, apiKey }) => `  ${tenantId.padEnd(12)} ${apiKey}`).join('\n')}
+
+Submit a file, then ask what became of it:
+
+  export API=${apiUrl} KEY=${first?.apiKey ?? ''}
+  curl -s -X POST "$API/v1/submissions" -H "authorization: Bearer $KEY" -H 'content-type: text/csv' --data-binary @samples/customers.csv
+  curl -s "$API/v1/submissions" -H "authorization: Bearer $KEY"
+
+Look behind it with the AWS CLI:
+
+  export AWS_ENDPOINT_URL=${awsEndpoint} AWS_REGION=${cloud.region} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}
+  aws sqs list-queues
+
+Make a provider fail for half a minute, and see what it was asked:
+
+  curl -s -X PUT ${providersUrl}/control/company -d '{"mode":"outage","forMs":30000}'
+  curl -s ${providersUrl}/control/company
+`;
+}
+
+/** A denied call is a missing permission: it would be denied in the account as well, so it is said at once. */
+function reportDenials({ cloud }: LocalSluice): void {
+  let reported = 0;
+  setInterval(() => {
+    const denials = cloud.denials();
+    for (const { message } of denials.slice(reported)) console.error(`Access denied: ${message}`);
+    reported = denials.length;
+  }, DENIAL_INTERVAL_MS);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof LocalCloudError ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,248 @@
+import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { resolve } from 'node:path';
+import * as v from 'valibot';
+import { PROVIDERS } from '../config/providers.ts';
+import type { ProviderConfig } from '../lambdas/domain/providers.ts';
+import type { Lane } from '../lambdas/domain/model.ts';
+import { startApiGateway, type ApiGateway } from './apigateway/start.ts';
+import { startCloud } from './cloud.ts';
+import type { Cloud, DeployedResource } from './contract.ts';
+import { LocalCloudError } from './errors.ts';
+import { startEvents, type Events } from './events/start.ts';
+import { LocalFunctions } from './lambda/functions.ts';
+import { LogStore, type LogStoreOptions } from './lambda/logs.ts';
+import type { FunctionSpec } from './lambda/spec.ts';
+import { Metrics } from './metrics/collect.ts';
+import { startProviders, type Providers } from './providers/start.ts';
+import { resourceNames, type ResourceNames } from './resources.ts';
+import { putProvidersSecret, randomCredentials } from './secret.ts';
+import { synthesize } from './templates/synthesize.ts';
+import { createTenants, type LocalTenant } from './tenants.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const DEFAULT_STAGE = 'dev';
+const DEFAULT_TENANTS = ['acme', 'globex'];
+
+export interface LocalOptions {
+  /** Stage under `config/stages`. Default `dev`. */
+  readonly stage?: string;
+  /** Further CDK context, as with `-c key=value`. */
+  readonly context?: Readonly<Record<string, string>>;
+  /** A cloud assembly to run in place of synthesizing one. */
+  readonly assemblyDirectory?: string;
+  /** Default: `acme` and `globex`. */
+  readonly tenantIds?: readonly string[];
+  /** Ports; default 0, any free one. */
+  readonly ports?: { readonly api?: number; readonly aws?: number; readonly providers?: number };
+  /** Execution environments of one function at most. Default 4: the machine, not the account, is the limit here. */
+  readonly maxEnvironments?: number;
+  /** `manual`: schedules fire only by `fireSchedule`. Default `clock`. */
+  readonly schedules?: 'clock' | 'manual';
+  /** Divides the waits between tries of asynchronous invocations. Default 1. */
+  readonly asyncSpeed?: number;
+  readonly logs?: LogStoreOptions;
+  /** Seeds names and faults. Default: random names. */
+  readonly seed?: number;
+  /** Told what is being done while it starts. */
+  readonly onProgress?: (message: string) => void;
+}
+
+/** The whole of Sluice on this machine, and the handles that tests and demonstrations need. */
+export interface LocalSluice {
+  /** `http://127.0.0.1:PORT/<stage>`; the API's paths (`/v1/…`) are appended. */
+  readonly apiUrl: string;
+  readonly tenants: readonly LocalTenant[];
+  readonly awsEndpoint: string;
+  readonly providersUrl: string;
+  readonly resources: ResourceNames;
+  readonly cloud: Cloud;
+  readonly functions: LocalFunctions;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly providers: Providers;
+  /** Kills the worker processes of one lane or of both, in the middle of what they do. */
+  killWorkers(lane?: Lane): { killed: number; busy: number };
+  /** Runs what the schedules of a function (by its name in `lambdas`, such as `reconciler`) would run, and waits for it. */
+  fireSchedule(service: string): Promise<void>;
+  /** The function with this name in `lambdas`; for `worker`, which runs once per lane, also the lane. */
+  functionOf(service: string, lane?: Lane): FunctionSpec;
+  /** Deletes every message of a queue, by its path in `resources.queues`. */
+  purge(queue: string): Promise<void>;
+  /** Ends every process and socket. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Synthesizes the stacks and runs them: queues, tables, objects, functions, event sources, schedules, the API, and stand-ins
+ * for the providers with their credentials in the secret.
+ *
+ * @throws LocalCloudError naming what cannot run here; nothing is left running
+ */
+export async function startLocal(options: LocalOptions = {}): Promise<LocalSluice> {
+  const started: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of started.splice(0).toReversed()) await end();
+  };
+  try {
+    return await startAll(options, started, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startAll(
+  options: LocalOptions,
+  started: (() => Promise<void> | void)[],
+  stop: () => Promise<void>,
+): Promise<LocalSluice> {
+  const { onProgress = () => undefined, ports = {} } = options;
+  onProgress('Synthesizing the stacks');
+  const stage = options.stage ?? DEFAULT_STAGE;
+  const assemblyDirectory =
+    options.assemblyDirectory ?? (await synthesize({ stage, ...optional('context', options.context) }));
+
+  onProgress('Starting queues, tables and objects');
+  const cloud = await startCloud({
+    assemblyDirectory,
+    ...optional('port', ports.aws),
+    ...optional('seed', options.seed),
+  });
+  started.push(() => cloud.stop());
+
+  onProgress('Starting the stand-in providers');
+  const credentials = randomCredentials(PROVIDERS.map(({ name }) => name));
+  const standIns = providersOfStage(cloud);
+  const providers = await startProviders({ providers: standIns, credentials, ...optional('port', ports.providers) });
+  started.push(() => providers.stop());
+  const secret = only(cloud, 'AWS::SecretsManager::Secret');
+  await putProvidersSecret(cloud, secret.arn, credentials);
+  const tenantsTable = v.parse(v.string(), cloud.outputs[secret.stack]?.['TenantsTableName']);
+  const tenants = await createTenants(cloud, tenantsTable, options.tenantIds ?? DEFAULT_TENANTS);
+
+  onProgress('Starting functions, event sources and the API');
+  const running = await startRuntime(options, cloud, providers, started);
+  return { tenants, cloud, providers, ...running, ...controlsOf(cloud, running, providers), stop };
+}
+
+interface Runtime {
+  readonly functions: LocalFunctions;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly apiUrl: string;
+}
+
+async function startRuntime(
+  options: LocalOptions,
+  cloud: Cloud,
+  providers: Providers,
+  started: (() => Promise<void> | void)[],
+): Promise<Runtime> {
+  const logs = new LogStore(options.logs);
+  const functions = await LocalFunctions.create({
+    cloud,
+    cacheDirectory: resolve(ROOT, '.local', 'runtime'),
+    // The stand-ins take the providers' place; everything else is as the template has it.
+    overrides: { PROVIDER_BASE_URLS: JSON.stringify(providers.baseUrls) },
+    maxEnvironments: options.maxEnvironments ?? 4,
+    logs,
+    ...optional('asyncSpeed', options.asyncSpeed),
+  });
+  cloud.attachInvoker(functions);
+  const metrics = new Metrics({ cloud, functions });
+  const events = startEvents({ cloud, functions, ...optional('schedules', options.schedules) });
+  started.push(
+    () => metrics.stop(),
+    // Event sources end when their invocations do, and these end when the functions are stopped.
+    async () => void (await Promise.all([events.stop(), functions.stop()])),
+  );
+  const api: ApiGateway = await startApiGateway({
+    cloud,
+    invoker: functions,
+    onRequest: (report) => metrics.requested(report),
+    onAccessLog: (source, text) =>
+      logs.append({ atMs: Date.now(), source, logStream: 'api', requestId: undefined, text }),
+    ...optional('port', options.ports?.api),
+  });
+  started.push(() => api.stop());
+  return { functions, events, metrics, apiUrl: api.apiUrl };
+}
+
+function controlsOf(
+  cloud: Cloud,
+  { functions, events }: Runtime,
+  providers: Providers,
+): Omit<LocalSluice, keyof Runtime | 'tenants' | 'cloud' | 'providers' | 'stop'> {
+  const resources = resourceNames(cloud);
+  const isWorker = (lane: Lane | undefined) => (spec: FunctionSpec) =>
+    serviceOf(spec) === 'worker' && (lane === undefined || spec.environment['LANE'] === lane);
+  const functionOf = (service: string, lane?: Lane): FunctionSpec => {
+    const found = functions.specs.filter(
+      (spec) => serviceOf(spec) === service && (lane === undefined || spec.environment['LANE'] === lane),
+    );
+    const [spec] = found;
+    if (spec !== undefined && found.length === 1) return spec;
+    const known = [...new Set(functions.specs.map(serviceOf))].join(', ');
+    throw new LocalCloudError(`${found.length} functions are named ${service}; there are: ${known}. Name the lane?`);
+  };
+  return {
+    awsEndpoint: cloud.awsEndpoint,
+    providersUrl: providers.providersUrl,
+    resources,
+    killWorkers: (lane) => functions.kill(isWorker(lane)),
+    functionOf,
+    fireSchedule: async (service) => {
+      for (const { functionError, payload } of await events.schedules.fire(functionOf(service).name)) {
+        if (functionError !== undefined) throw new LocalCloudError(`${service} failed when fired: ${payload}`);
+      }
+    },
+    purge: (queue) => purge(cloud, resources.queues[queue] ?? queue),
+  };
+}
+
+const serviceOf = (spec: FunctionSpec): string => spec.environment['POWERTOOLS_SERVICE_NAME'] ?? spec.name;
+
+const ratesSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()));
+
+/** The providers with the rates that the stage sets, which the functions know from their variables. */
+function providersOfStage(cloud: Cloud): ProviderConfig[] {
+  for (const { properties } of cloud.byType('AWS::Lambda::Function')) {
+    const parsed = v.safeParse(
+      v.object({ Environment: v.object({ Variables: v.object({ PROVIDER_RATES: ratesSchema }) }) }),
+      properties,
+    );
+    if (!parsed.success) continue;
+    const rates = parsed.output.Environment.Variables.PROVIDER_RATES;
+    return PROVIDERS.map((provider) => ({
+      ...provider,
+      ratePerSecond: rates[provider.name] ?? provider.ratePerSecond,
+    }));
+  }
+  return [...PROVIDERS];
+}
+
+function only(cloud: Cloud, type: string): DeployedResource {
+  const found = cloud.byType(type);
+  const [resource] = found;
+  if (resource !== undefined && found.length === 1) return resource;
+  throw new LocalCloudError(
+    `The templates have ${found.length} resources of type ${type}; exactly one is needed here.`,
+  );
+}
+
+async function purge(cloud: Cloud, queueUrl: string): Promise<void> {
+  const { awsEndpoint: endpoint, region, operatorCredentials } = cloud;
+  const client = new SQSClient({ endpoint, region, credentials: { ...operatorCredentials } });
+  try {
+    await client.send(new PurgeQueueCommand({ QueueUrl: queueUrl }));
+  } finally {
+    client.destroy();
+  }
+}
+
+/** An object with the member, or without any where the value is undefined. */
+function optional<K extends string, T>(name: K, value: T | undefined): { [key in K]?: T } {
+  const made: { [key in K]?: T } = {};
+  if (value !== undefined) made[name] = value;
+  return made;
+}
