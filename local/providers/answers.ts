@@ -50,16 +50,16 @@ const INDUSTRIES = [
 const SIZES = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001-5000'] as const;
 const SUFFIXES = ['Ltd', 'GmbH', 'Inc.', 'S.A.', 'B.V.', 'AB'] as const;
 
+/** Letters of any script: the customer's files hold names, not their ASCII form. */
+const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}{2,63}$/u;
+
 /** Firmographics by domain. */
 const company: StandInDefinition = {
   name: 'company',
   route: /^\/v1\/companies\/([^/]+)$/,
   answer([domain = '']) {
     const host = domain.toLowerCase();
-    if (
-      !/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/.test(host) ||
-      host.endsWith('.invalid')
-    ) {
+    if (!DOMAIN.test(host) || host.endsWith('.invalid')) {
       return refusal('invalid_domain', 'The domain is not one that can be registered.');
     }
     if (host.startsWith('unknown'))
