@@ -36,6 +36,7 @@ const backlogSchema = v.object({
     asOfMs: v.number(),
     openRecords: v.object({ small: v.number(), bulk: v.number() }),
     openSubmissions: v.number(),
+    troubledAtMs: v.optional(v.number(), 0),
   }),
 });
 
@@ -80,9 +81,9 @@ export function createAdmissionStore(client: DynamoDBDocumentClient, tableName: 
     },
 
     async saveBacklog(backlog) {
-      const { asOfMs, openRecords, openSubmissions } = backlog;
+      const { asOfMs, openRecords, ...rest } = backlog;
       const older = expr`attribute_not_exists(#backlog) OR #backlog.#asOfMs <= ${asOfMs}`;
-      const change = expr`SET #backlog = ${{ asOfMs, openRecords: { ...openRecords }, openSubmissions }}`;
+      const change = expr`SET #backlog = ${{ asOfMs, openRecords: { ...openRecords }, ...rest }}`;
       await table.update(SYSTEM_KEY, change, older);
     },
   };

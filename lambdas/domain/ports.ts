@@ -295,6 +295,8 @@ export interface Backlog {
   /** Records without an outcome, by lane; those of submissions without a lane yet count as bulk. */
   openRecords: Record<Lane, number>;
   openSubmissions: number;
+  /** When a provider was last seen blocked, or with an open breaker; 0 when never. */
+  troubledAtMs: number;
 }
 
 /** A raw answer over HTTP, or the reason why there is none. */

@@ -93,7 +93,7 @@ export class Reconciler extends Construct {
     // Whether providers work, for the age at which a silent record counts as lost.
     this.fn.allow('ReadBreakers', ['dynamodb:GetItem'], [props.providers.tableArn]);
     // The backlog of all, and open work that ends.
-    this.fn.allow('ReportBacklog', ['dynamodb:PutItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
+    this.fn.allow('ReportBacklog', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
     // Lost records are sent again from the file.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
     const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];

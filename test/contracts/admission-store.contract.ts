@@ -3,7 +3,12 @@ import type { Backlog } from '../../lambdas/domain/ports.ts';
 import { START_MS } from '../support/memory/index.ts';
 import type { Make, StoreWorld } from './world.ts';
 
-const backlog = (asOfMs: number): Backlog => ({ asOfMs, openRecords: { small: 3, bulk: 40_000 }, openSubmissions: 5 });
+const backlog = (asOfMs: number): Backlog => ({
+  asOfMs,
+  openRecords: { small: 3, bulk: 40_000 },
+  openSubmissions: 5,
+  troubledAtMs: 0,
+});
 
 /** Open work per tenant and the system's backlog. */
 export function describeAdmissionStore(make: Make<StoreWorld>): void {

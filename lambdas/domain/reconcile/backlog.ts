@@ -1,0 +1,78 @@
+import { CHUNK_RECORDS, isOpen, LANES, type Lane, type Submission } from '../model.ts';
+import { isOpenForCalls } from '../pacer.ts';
+import type { Backlog } from '../ports.ts';
+import { PACE_SHARE } from '../providers.ts';
+import type { ReconcileDeps, Surroundings } from './deps.ts';
+
+/** The whole system at one moment: the snapshot for admission and estimates, and the figures that alarms watch. */
+export interface Picture {
+  backlog: Backlog;
+  /** Age of the oldest open submission of each lane; 0 when there is none. Those without a lane yet count as bulk. */
+  oldestMs: Record<Lane, number>;
+  stalledFanOuts: number;
+  /** Age of the oldest submission whose fan-out message is not known to be sent; 0 when there is none. */
+  outboxAgeMs: number;
+}
+
+const PAGE = 100;
+/** Submissions looked at for one picture. Beyond it figures are lower bounds, and admission has long refused new work. */
+const MAX_SUBMISSIONS = 5_000;
+/** Bytes of a typical record, for files that are not counted yet. */
+const BYTES_PER_RECORD = 300;
+
+/** Looks at every open submission and every provider. */
+export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
+  const nowMs = deps.clock.now();
+  const [previous, troubled] = await Promise.all([deps.admission.backlog(), isTroubled(deps)]);
+  const picture: Picture = {
+    backlog: {
+      asOfMs: nowMs,
+      openRecords: { small: 0, bulk: 0 },
+      openSubmissions: 0,
+      troubledAtMs: troubled ? nowMs : (previous?.troubledAtMs ?? 0),
+    },
+    oldestMs: { small: 0, bulk: 0 },
+    stalledFanOuts: 0,
+    outboxAgeMs: 0,
+  };
+  let cursor: string | undefined;
+  do {
+    const page = await deps.submissions.listOpen({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    for (const submission of page.items) if (isOpen(submission.state)) add(picture, submission, deps);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && picture.backlog.openSubmissions < MAX_SUBMISSIONS);
+  return picture;
+}
+
+function add(picture: Picture, submission: Submission, { settings }: ReconcileDeps): void {
+  const { lane = 'bulk', createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
+  const { backlog } = picture;
+  const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
+  backlog.openSubmissions += 1;
+  backlog.openRecords[lane] += openEstimate(submission);
+  picture.oldestMs[lane] = Math.max(picture.oldestMs[lane], ageMs);
+  if (outboxPending) picture.outboxAgeMs = Math.max(picture.outboxAgeMs, ageMs);
+  const silentMs = backlog.asOfMs - Math.max(progressAtMs, fanOut.leaseUntilMs ?? 0);
+  if (!fanOut.done && silentMs >= settings.stalledMs) picture.stalledFanOuts += 1;
+}
+
+/** Records without an outcome, to the chunk: the head knows closed chunks only. */
+function openEstimate({ fanOut, source, closedChunks }: Submission): number {
+  const records = fanOut.done ? fanOut.records : Math.max(fanOut.records, source.sizeBytes / BYTES_PER_RECORD);
+  return Math.max(0, Math.ceil(records) - closedChunks.size * CHUNK_RECORDS);
+}
+
+async function isTroubled({ apis, providers, clock }: ReconcileDeps): Promise<boolean> {
+  const states = await Promise.all(apis.map(async ({ name }) => providers.get(name)));
+  return states.some((state) => !isOpenForCalls(state, clock.now()));
+}
+
+/** How long silence is normal: the backlog may take its time, and so may providers that do not answer. */
+export function surroundingsOf({ apis, settings }: ReconcileDeps, { backlog }: Picture): Surroundings {
+  const pace = Math.min(...apis.map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
+  const records = LANES.reduce((sum, lane) => sum + backlog.openRecords[lane], 0);
+  return {
+    lostAfterMs: Math.max(settings.lostMs, (2 * records * 1000) / pace),
+    troubledAtMs: backlog.troubledAtMs,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Lane } from '../model.ts';
+import type { AdmissionStore, LedgerStore, ObjectStore, ProviderStore, QueueSender } from '../ports.ts';
+import type { ProviderConfig } from '../providers.ts';
+import type { SettleDeps } from '../settlement.ts';
+import type { SourceLimits } from '../source.ts';
+
+export interface ReconcileDeps extends SettleDeps {
+  ledger: LedgerStore;
+  objects: ObjectStore;
+  admission: AdmissionStore;
+  providers: ProviderStore;
+  fanOutQueue: QueueSender;
+  lanes: Readonly<Record<Lane, QueueSender>>;
+  /** The providers with the rates of the stage: how long a backlog may take before silence means loss. */
+  apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
+  limits: SourceLimits;
+  settings: ReconcileSettings;
+}
+
+export interface ReconcileSettings {
+  /** Submissions looked after in one run; the others are still due in the next one. */
+  submissionsPerRun: number;
+  /** Records settled or sent again for one submission in one run. */
+  recordsPerSubmission: number;
+  /** Submissions looked after at the same time. */
+  parallel: number;
+  /** Stop when less than this is left of the invocation. */
+  reserveMs: number;
+  /** Age at which an outbox mark counts as forgotten: the API sends the message right after the mark. */
+  outboxAgeMs: number;
+  /** Silence after which a slice of fan-out or finalization whose lease has ended counts as stalled. */
+  stalledMs: number;
+  /** Silence after which stopped records are settled here: workers settle those whose messages still arrive. */
+  stoppedMs: number;
+  /** The least silence after which a record's message counts as lost. */
+  lostMs: number;
+  /** The least time between two repetitions of one record's message. */
+  resendEveryMs: number;
+  /** Repetitions after which a record that is never heard of is given up as `worker_crashed`. */
+  maxResends: number;
+  /** How long a lane hides a delivered message: what was started alone and is silent for longer has died. */
+  visibilityMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** What does not differ between stages. */
+export const RECONCILE_DEFAULTS = {
+  submissionsPerRun: 200,
+  recordsPerSubmission: 5_000,
+  parallel: 4,
+  reserveMs: 12_000,
+  outboxAgeMs: MINUTE_MS / 2,
+  stalledMs: 2 * MINUTE_MS,
+  stoppedMs: 2 * MINUTE_MS,
+  lostMs: 10 * MINUTE_MS,
+  resendEveryMs: 60 * MINUTE_MS,
+  maxResends: 5,
+} satisfies Partial<ReconcileSettings>;
+
+/** What one run found about the whole system. */
+export interface Surroundings {
+  /** Silence after which a message counts as lost: at least `lostMs`, and twice what the backlog takes at the paced rate. */
+  lostAfterMs: number;
+  /** Until when providers were seen not to answer: until then silence proves nothing. 0 when never. */
+  troubledAtMs: number;
+}

@@ -1,0 +1,71 @@
+import { mapBounded } from '../concurrency.ts';
+import { isPassingFailure } from '../errors.ts';
+import { LANES } from '../model.ts';
+import type { TimeBudget } from '../time.ts';
+import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
+import type { ReconcileDeps } from './deps.ts';
+import { lookAfter, type Care } from './look-after.ts';
+
+export interface ReconcileReport {
+  /** Open submissions that were due and looked after. */
+  submissions: number;
+  /** Submissions that were due, but failed or found no time: due again in the next run. */
+  postponed: number;
+  /** Messages repeated and records settled. */
+  actions: number;
+}
+
+/**
+ * One run of the backstop: what got stuck or lost moves on, and the figures that alarms and admission go by are taken. In normal
+ * operation it finds nothing to do: every step of the pipeline hands over to the next by itself.
+ *
+ * @throws DependencyUnavailableError when not even the open submissions could be listed.
+ */
+export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promise<ReconcileReport> {
+  const picture = await takePicture(deps);
+  await deps.admission.saveBacklog(picture.backlog);
+  const surroundings = surroundingsOf(deps, picture);
+  const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
+  const cares = await mapBounded(due, deps.settings.parallel, async ({ submissionId }) => {
+    if (budget.remainingMs() < deps.settings.reserveMs) return undefined;
+    return attempt(deps, submissionId, async () => lookAfter(deps, submissionId, surroundings));
+  });
+  const done = cares.filter((care) => care !== undefined);
+  const actions = done.reduce((sum, care) => sum + care.actions, 0);
+  report(deps, picture, done);
+  return { submissions: done.length, postponed: due.length - done.length, actions };
+}
+
+/** One troubled submission never stops the others. */
+async function attempt(
+  { telemetry }: ReconcileDeps,
+  submissionId: string,
+  work: () => Promise<Care>,
+): Promise<Care | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    telemetry.emit({
+      name: 'unexpected_error',
+      level: isPassingFailure(error) ? 'warn' : 'error',
+      submissionId,
+      error,
+    });
+    return undefined;
+  }
+}
+
+function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly Care[]): void {
+  const { backlog, oldestMs, stalledFanOuts, outboxAgeMs } = picture;
+  const gauge = (detail: string, fields: object): void =>
+    telemetry.emit({ name: 'gauge', level: 'debug', detail, ...fields });
+  for (const lane of LANES) {
+    gauge('open_records', { lane, count: backlog.openRecords[lane] });
+    gauge('oldest_unfinished', { lane, ageMs: oldestMs[lane] });
+  }
+  gauge('open_submissions', { count: backlog.openSubmissions });
+  gauge('stalled_fan_outs', { count: stalledFanOuts });
+  gauge('outbox_age', { ageMs: outboxAgeMs });
+  gauge('conservation_difference', { count: cares.reduce((sum, { difference }) => sum + difference, 0) });
+  telemetry.emit({ name: 'reconciled', level: 'info', count: cares.length });
+}

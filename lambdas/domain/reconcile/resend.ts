@@ -1,0 +1,115 @@
+import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../messages.ts';
+import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
+import { rebuildMessages, type RebuiltRecord } from '../source.ts';
+import { mapBounded } from '../concurrency.ts';
+import type { ReconcileDeps, Surroundings } from './deps.ts';
+import type { OpenRecord } from './open-records.ts';
+import { rowFor } from './rows.ts';
+import { giveUp } from './settle-open.ts';
+
+const PARALLEL_WRITES = 25;
+
+/**
+ * True when nothing has moved in a submission for so long that a record without an outcome must have lost its message: longer than
+ * `lostAfterMs`, and not explained by providers that did not answer.
+ */
+export const isSilent = (
+  { progressAtMs }: Submission,
+  { lostAfterMs, troubledAtMs }: Surroundings,
+  nowMs: number,
+): boolean => nowMs - Math.max(progressAtMs, troubledAtMs) > lostAfterMs;
+
+/**
+ * Sends the records of one chunk again, from the file, whose messages are lost, and gives up those that were sent too often. The
+ * row is written first: a crash in between costs the record one interval, never a storm of copies.
+ *
+ * @returns how many were sent again.
+ * @throws DependencyUnavailableError, ShortReadError
+ */
+export async function resendLost(
+  deps: ReconcileDeps,
+  submission: Submission,
+  chunk: LedgerChunk,
+  open: readonly OpenRecord[],
+  surroundings: Surroundings,
+): Promise<number> {
+  const lost = open.filter(({ row }) => isLost(deps, row, surroundings));
+  const hopeless = lost.filter(({ row }) => (row?.resends ?? 0) >= deps.settings.maxResends);
+  await giveUp(deps, submission, hopeless);
+  const again = lost.filter((record) => !hopeless.includes(record));
+  if (again.length === 0) return 0;
+  const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again), deps.limits);
+  const marked = await mapBounded(again, PARALLEL_WRITES, async (record) => markResent(deps, submission, record));
+  const messages = marked.flatMap((row) => (row ? messageOf(submission, row, rebuilt.get(row.recordNo)) : []));
+  await sendToLane(deps, submission, messages);
+  return messages.length;
+}
+
+const numbersOf = (records: readonly OpenRecord[]): number[] => records.map(({ recordNo }) => recordNo);
+
+function isLost(
+  { clock, settings }: ReconcileDeps,
+  row: RecordRow | undefined,
+  { lostAfterMs }: Surroundings,
+): boolean {
+  if (row === undefined) return true;
+  const interval = row.reason === 'message_lost' ? settings.resendEveryMs : lostAfterMs;
+  return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
+}
+
+/** The row as stored, or undefined when somebody was faster: the record has moved. */
+async function markResent(
+  { records, clock }: ReconcileDeps,
+  submission: Submission,
+  { recordNo, row }: OpenRecord,
+): Promise<RecordRow | undefined> {
+  const resends = (row?.resends ?? 0) + 1;
+  const change = { state: 'retrying', reason: 'message_lost', resends, updatedAtMs: clock.now() } as const;
+  const { applied, stored } = await records.put(rowFor(submission, recordNo, row, change));
+  return applied ? stored : undefined;
+}
+
+function messageOf(submission: Submission, row: RecordRow, rebuilt: RebuiltRecord | undefined): RecordMessage[] {
+  if (rebuilt === undefined) return [];
+  const { submissionId, tenantId, lane = 'bulk', expiresAtSeconds } = submission;
+  const { recordNo, generation, redrives, firstEnqueuedAtMs, attempts } = row;
+  return [
+    {
+      v: MESSAGE_VERSION,
+      submissionId,
+      tenantId,
+      lane,
+      recordNo,
+      line: rebuilt.line,
+      attempt: attempts + 1,
+      generation,
+      redrives,
+      firstEnqueuedAtMs,
+      expiresAtSeconds,
+      content: rebuilt.content,
+    },
+  ];
+}
+
+async function sendToLane(
+  deps: ReconcileDeps,
+  submission: Submission,
+  messages: readonly RecordMessage[],
+): Promise<void> {
+  const { submissionId, tenantId, lane = 'bulk' } = submission;
+  if (messages.length === 0) return;
+  const failures = await deps.lanes[lane].send(
+    messages.map((message) => ({ body: encodeBody(message), group: tenantId })),
+  );
+  deps.telemetry.emit({
+    name: 'record_resent',
+    level: 'warn',
+    submissionId,
+    tenantId,
+    lane,
+    count: messages.length - failures.length,
+    ...(failures[0] && {
+      detail: `${failures.length} could not be sent (${failures[0].code}); they are due again later.`,
+    }),
+  });
+}
