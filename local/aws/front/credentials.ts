@@ -7,8 +7,10 @@ import { operatorPrincipal, type Principal, roleSession } from '../authorization
 /** What the access keys issued here begin with; a key like this that is not known comes from another local cloud. */
 const ISSUED_PREFIX = 'ASIALOCAL';
 
-interface Issued extends IssuedCredentials {
+interface Owner {
   readonly principal: Principal;
+  /** Undefined where the secret is not known, so no signature can be checked. */
+  readonly issued: IssuedCredentials | undefined;
 }
 
 /** Issues the credentials of functions, and knows the caller by its access key. */
@@ -16,8 +18,8 @@ export class Credentials {
   readonly operator: IssuedCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   readonly #policies: PolicySet;
   readonly #accountId: string;
-  readonly #bySession = new Map<string, Issued>();
-  readonly #byAccessKey = new Map<string, Issued>();
+  readonly #bySession = new Map<string, IssuedCredentials>();
+  readonly #byAccessKey = new Map<string, Owner>();
   readonly #operator: Principal;
 
   constructor(policies: PolicySet, accountId: string) {
@@ -33,14 +35,13 @@ export class Credentials {
     if (known !== undefined) return known;
     const principal = this.sessionOf(roleArn, functionName);
     const id = createHash('sha256').update(session).update(randomBytes(16)).digest('hex').toUpperCase();
-    const issued: Issued = {
+    const issued: IssuedCredentials = {
       accessKeyId: `${ISSUED_PREFIX}${id.slice(0, 11)}`,
       secretAccessKey: randomBytes(30).toString('base64url'),
       sessionToken: randomBytes(60).toString('base64url'),
-      principal,
     };
     this.#bySession.set(session, issued);
-    this.#byAccessKey.set(issued.accessKeyId, issued);
+    this.#byAccessKey.set(issued.accessKeyId, { principal, issued });
     return issued;
   }
 
@@ -56,9 +57,9 @@ export class Credentials {
    *
    * @returns undefined for a key that another local cloud issued
    */
-  ownerOf(accessKeyId: string): { principal: Principal; issued: IssuedCredentials | undefined } | undefined {
-    const issued = this.#byAccessKey.get(accessKeyId);
-    if (issued !== undefined) return { principal: issued.principal, issued };
+  ownerOf(accessKeyId: string): Owner | undefined {
+    const known = this.#byAccessKey.get(accessKeyId);
+    if (known !== undefined) return known;
     return accessKeyId.startsWith(ISSUED_PREFIX) ? undefined : { principal: this.#operator, issued: undefined };
   }
 }

@@ -87,7 +87,7 @@ export const computeTypes: Readonly<Record<string, ResourceModel>> = {
     identify: (naming) => {
       const name = naming.name('RoleName', 64);
       const arn = naming.globalArn('iam', `role/${name}`);
-      return { physicalId: name, arn, attributes: { Arn: arn, RoleId: `AROA${naming.suffix(17)}` } };
+      return { physicalId: name, arn, attributes: { Arn: arn, RoleId: `AROA${naming.suffix(17, 'id')}` } };
     },
   },
   'AWS::IAM::Policy': withoutArn(['PolicyDocument', 'PolicyName', 'Roles'], (naming) => naming.name('PolicyName', 128)),

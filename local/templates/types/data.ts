@@ -78,7 +78,7 @@ export const dataTypes: Readonly<Record<string, ResourceModel>> = {
     identify: (naming) => {
       // Secrets Manager appends six random characters, so that a secret with the same name has another ARN.
       const name = naming.text('Name') ?? `${naming.logicalId.slice(0, 450)}-${naming.suffix(12)}`;
-      const arn = naming.arn('secretsmanager', `secret:${name}-${naming.suffix(6)}`);
+      const arn = naming.arn('secretsmanager', `secret:${name}-${naming.suffix(6, 'arn')}`);
       return { physicalId: arn, arn, attributes: { Id: arn } };
     },
   },

@@ -55,8 +55,9 @@ export class Naming {
     return fixed ?? physicalName([this.stack, this.logicalId], this.suffix(12), maxLength);
   }
 
-  suffix(length: number): string {
-    return this.environment.names.upper(length, this.stack, this.logicalId);
+  /** Random-looking upper-case letters and digits; the same for the same purpose. */
+  suffix(length: number, purpose = 'name'): string {
+    return this.environment.names.upper(length, this.stack, this.logicalId, purpose);
   }
 
   /** An id as API Gateway makes them: ten lower-case letters and digits. */
