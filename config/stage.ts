@@ -134,15 +134,22 @@ export type Stage = v.InferOutput<typeof stage>;
 export class StageError extends SluiceError {}
 
 /**
- * Checks a stage and fills in its defaults.
+ * Defines a stage: checks it and fills in its defaults.
  *
  * @throws StageError
  */
-export function defineStage(input: StageInput): Stage {
+export const defineStage = (input: StageInput): Stage => parseStage(input);
+
+/**
+ * Checks what a module exports as a stage.
+ *
+ * @throws StageError
+ */
+export function parseStage(input: unknown): Stage {
   const parsed = v.safeParse(stage, input);
-  if (!parsed.success) throw stageError(input.name, parsed.issues.map(describe));
+  if (!parsed.success) throw stageError(parsed.issues.map(describe));
   const problems = [...contradictions(parsed.output), ...unknownProviders(parsed.output)];
-  if (problems.length > 0) throw stageError(input.name, problems);
+  if (problems.length > 0) throw stageError(problems, parsed.output.name);
   return parsed.output;
 }
 
@@ -209,5 +216,7 @@ function describe(issue: v.BaseIssue<unknown>): string {
     : `${path} is missing: set it`;
 }
 
-const stageError = (name: unknown, problems: readonly string[]): StageError =>
-  new StageError(`Stage ${JSON.stringify(name)} (config/stages) is not usable:\n- ${problems.join('\n- ')}`);
+const stageError = (problems: readonly string[], name?: string): StageError =>
+  new StageError(
+    `${name === undefined ? 'A stage' : `Stage "${name}"`} in config/stages is not usable:\n- ${problems.join('\n- ')}`,
+  );

@@ -8,6 +8,7 @@ import type { Stage } from '../../config/stage.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
 import type { Authorizer } from './authorizer.ts';
 import { answerWithProblems } from './gateway-problems.ts';
+import { logRetention } from './log-retention.ts';
 import type { Status } from './status.ts';
 import type { Submit } from './submit.ts';
 
@@ -82,7 +83,7 @@ export class Api extends Construct {
   }
 
   #accessLog({ stage, removalPolicy }: ApiProps): logs.LogGroup {
-    return new logs.LogGroup(this, 'AccessLog', { retention: stage.logs.retentionDays, removalPolicy });
+    return new logs.LogGroup(this, 'AccessLog', { retention: logRetention(stage.logs.retentionDays), removalPolicy });
   }
 
   #addRoutes({ authorizer, submit, status, stage }: ApiProps): void {

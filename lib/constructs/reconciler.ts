@@ -16,6 +16,8 @@ export interface ReconcilerProps {
   readonly settings: FunctionSettings;
   readonly providerRates: string;
   readonly maxRecordBytes: number;
+  readonly maxRecords: number;
+  readonly laneVisibilitySeconds: number;
   readonly automaticRedrive: boolean;
   readonly bucket: IBucket;
   readonly submissions: ITable;
@@ -53,11 +55,11 @@ export class Reconciler extends Construct {
         FANOUT_QUEUE_URL: props.fanOutQueue.queue.queueUrl,
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
-        SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
-        BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
         FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
         PROVIDER_RATES: props.providerRates,
         MAX_RECORD_BYTES: String(props.maxRecordBytes),
+        MAX_RECORDS: String(props.maxRecords),
+        LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
         REDRIVE_FUNCTION_NAME: props.redrive.fn.fn.functionName,
       },
@@ -101,12 +103,6 @@ export class Reconciler extends Construct {
       'SendAgain',
       ['sqs:SendMessage'],
       working.map(({ queue }) => queue.queueArn),
-    );
-    // Depths: what is in the dead-letter queues and how much waits.
-    this.fn.allow(
-      'MeasureQueues',
-      ['sqs:GetQueueAttributes'],
-      [props.smallLane, props.bulkLane].flatMap(({ queue, dlq }) => [queue.queueArn, dlq.queueArn]),
     );
     // Replay after an outage.
     this.fn.allow('StartRedrive', ['lambda:InvokeFunction'], [props.redrive.fn.fn.functionArn]);

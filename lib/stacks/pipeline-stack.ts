@@ -9,6 +9,7 @@ import { Authorizer } from '../constructs/authorizer.ts';
 import { FanOut } from '../constructs/fan-out.ts';
 import { Finalizer } from '../constructs/finalizer.ts';
 import { Lane } from '../constructs/lane.ts';
+import { logRetention } from '../constructs/log-retention.ts';
 import type { FunctionSettings } from '../constructs/pipeline-function.ts';
 import { Reconciler } from '../constructs/reconciler.ts';
 import { Redrive } from '../constructs/redrive.ts';
@@ -65,6 +66,8 @@ export class PipelineStack extends Stack {
       ...lanes,
       fanOutQueue: fanOut.queue,
       redrive,
+      maxRecords: limits.maxRecords,
+      laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,
       automaticRedrive,
     });
     const api = new Api(this, 'Api', {
@@ -84,7 +87,7 @@ export class PipelineStack extends Stack {
 const functionSettings = (stage: Stage, removalPolicy: RemovalPolicy, alarms: Alarms): FunctionSettings => ({
   stageName: stage.name,
   logLevel: stage.logs.level,
-  logRetentionDays: stage.logs.retentionDays,
+  logRetentionDays: logRetention(stage.logs.retentionDays),
   removalPolicy,
   alarms,
 });

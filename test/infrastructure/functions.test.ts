@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import * as v from 'valibot';
+import dev from '../../config/stages/dev.ts';
+import prod from '../../config/stages/prod.ts';
+import { PipelineFunction } from '../../lib/constructs/pipeline-function.ts';
+import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
+import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
+import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
+import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
+import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
+import { statusEnvironment } from '../../lambdas/status/env.ts';
+import { submitEnvironment } from '../../lambdas/submit/env.ts';
+import { workerEnvironment } from '../../lambdas/worker/env.ts';
+import { synthesize } from './synthesized.ts';
+
+const functionSchema = v.object({
+  Architectures: v.array(v.string()),
+  Environment: v.object({ Variables: v.objectWithRest({ POWERTOOLS_SERVICE_NAME: v.string() }, v.unknown()) }),
+  Handler: v.string(),
+  LoggingConfig: v.object({ LogGroup: v.unknown() }),
+  MemorySize: v.number(),
+  RecursiveLoop: v.picklist(['Allow', 'Terminate']),
+  Role: v.unknown(),
+  Runtime: v.string(),
+  Timeout: v.number(),
+});
+const logGroupSchema = v.object({ RetentionInDays: v.optional(v.number()), LogGroupName: v.optional(v.unknown()) });
+
+const SCHEMAS = {
+  authorizer: authorizerEnvironment,
+  submit: submitEnvironment,
+  status: statusEnvironment,
+  'fan-out': fanOutEnvironment,
+  worker: workerEnvironment,
+  finalizer: finalizerEnvironment,
+  reconciler: reconcilerEnvironment,
+  redrive: redriveEnvironment,
+};
+const schemas = new Map(Object.entries(SCHEMAS));
+const nameOf = ({ Environment }: v.InferOutput<typeof functionSchema>) => Environment.Variables.POWERTOOLS_SERVICE_NAME;
+
+describe.each([dev, prod])('the functions of $name', (stage) => {
+  const { ofType, referenced } = synthesize(stage);
+  const functions = ofType('AWS::Lambda::Function', functionSchema);
+  const logGroups = ofType('AWS::Logs::LogGroup', logGroupSchema);
+
+  it('are one for each directory, and the worker once for each lane', () => {
+    const names = functions.map(({ properties }) => nameOf(properties)).sort();
+    expect(names).toEqual([...Object.keys(SCHEMAS), 'worker'].sort());
+  });
+
+  it.each(functions)('$id runs on Node.js 24 and arm64', ({ properties }) => {
+    expect(properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
+  });
+
+  it.each(functions)('$id has the variables that it reads, and no others', ({ properties }) => {
+    const declared = Object.keys(schemas.get(nameOf(properties))?.entries ?? {});
+    expect(Object.keys(properties.Environment.Variables).sort()).toEqual(declared.sort());
+    // The shortest name that deployments accept.
+    for (const name of declared) expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/);
+  });
+
+  it('each have a role of their own', () => {
+    expect(new Set(functions.map(({ properties }) => referenced(properties.Role))).size).toBe(functions.length);
+  });
+
+  it('each have a log group of their own', () => {
+    const groups = functions.map(({ properties }) => referenced(properties.LoggingConfig.LogGroup));
+    expect(new Set(groups).size).toBe(functions.length);
+    expect(logGroups.map(({ id }) => id)).toEqual(expect.arrayContaining(groups));
+  });
+
+  it('keep every log as long as the stage says', () => {
+    expect(logGroups.map(({ properties }) => properties.RetentionInDays)).toEqual(
+      logGroups.map(() => stage.logs.retentionDays),
+    );
+  });
+
+  it('behind the API answer before the gateway gives up after 29 seconds', () => {
+    for (const { properties } of functions) {
+      if (!['authorizer', 'submit', 'status'].includes(nameOf(properties))) continue;
+      expect(properties.Timeout).toBeLessThan(29);
+    }
+  });
+
+  it('may send to themselves without end where waiting works so, and nowhere else', () => {
+    const allowed = functions.filter(({ properties }) => properties.RecursiveLoop === 'Allow');
+    expect(allowed.map(({ properties }) => nameOf(properties)).sort()).toEqual([
+      'fan-out',
+      'finalizer',
+      'worker',
+      'worker',
+    ]);
+  });
+});
+
+it('every function has a directory with its variables', () => {
+  for (const name of Object.keys(SCHEMAS)) {
+    expect(existsSync(join(import.meta.dirname, '..', '..', 'lambdas', name, 'env.ts'))).toBe(true);
+  }
+});
+
+describe('a function that is given', () => {
+  const build = (environment: { TENANTS_TABLE: string }) => () =>
+    new PipelineFunction(new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Stack'), 'Function', {
+      settings: {
+        stageName: 'test',
+        logLevel: 'INFO',
+        logRetentionDays: RetentionDays.ONE_WEEK,
+        removalPolicy: RemovalPolicy.DESTROY,
+        alarms: { unwatchedBecause: 'a test deploys nothing' },
+      },
+      name: 'authorizer',
+      description: 'Test',
+      schema: authorizerEnvironment,
+      environment,
+      timeoutSeconds: 5,
+      memoryMb: 128,
+    });
+
+  it('a variable with an unusable value fails the synthesis', () => {
+    expect(build({ TENANTS_TABLE: '' })).toThrow(/Variable TENANTS_TABLE of the authorizer function is not usable/);
+  });
+
+  it('a variable that its schema does not have fails the synthesis', () => {
+    const environment = { TENANTS_TABLE: 'tenants', RECORDS_TABLE: 'records' };
+    expect(build(environment)).toThrow('lambdas/authorizer/env.ts does not declare RECORDS_TABLE');
+  });
+});
