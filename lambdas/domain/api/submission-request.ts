@@ -27,19 +27,19 @@ export interface SubmissionRequest {
 
 type Asked = Omit<SubmissionRequest, 'requestHash'>;
 
-const FORMAT_OF_CONTENT: Readonly<Record<string, FileFormat>> = {
-  'text/csv': 'csv',
-  'application/x-ndjson': 'ndjson',
-  'application/ndjson': 'ndjson',
-  'application/json': 'json',
-};
-const FORMAT_OF_ENDING: Readonly<Record<string, FileFormat>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  json: 'json',
-};
+const FORMAT_OF_CONTENT = new Map<string, FileFormat>([
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/json', 'json'],
+]);
+const FORMAT_OF_ENDING = new Map<string, FileFormat>([
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'json'],
+]);
 const READABLE_CHARSETS: readonly string[] = ['utf-8', 'utf8', 'us-ascii'];
 
 /**
@@ -77,7 +77,7 @@ function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
 
 function readDirect(request: ApiRequest, contentType: string, maxBytes: number): Asked {
   const { body } = request;
-  const format = FORMAT_OF_CONTENT[contentType];
+  const format = FORMAT_OF_CONTENT.get(contentType);
   if (format === undefined) throw unsupported(contentType);
   if (body.byteLength > maxBytes) {
     throw new ProblemError(
@@ -120,7 +120,7 @@ function contentTypeOf({ headers }: ApiRequest): string {
 const unsupported = (contentType: string): ProblemError =>
   new ProblemError(
     'unsupported_media_type',
-    `Send application/json with an uploadId, or a file as ${Object.keys(FORMAT_OF_CONTENT).join(', ')}.`,
+    `Send application/json with an uploadId, or a file as ${[...FORMAT_OF_CONTENT.keys()].join(', ')}.`,
     {
       errors: [{ header: 'Content-Type', detail: contentType === '' ? 'the header is missing' : 'not one of these' }],
     },
@@ -137,7 +137,7 @@ function beginsLikeArray(body: Uint8Array): boolean {
 /** Format by a file's name; undefined when its ending says nothing. */
 export function formatOfName(fileName: string | undefined): FileFormat | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(fileName ?? '')?.[1]?.toLowerCase();
-  return ending !== undefined && Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined;
+  return ending === undefined ? undefined : FORMAT_OF_ENDING.get(ending);
 }
 
 /** Format by a file's first bytes: CSV unless they begin a JSON object or array. Fan-out refuses the file when it is none of that. */
