@@ -1,10 +1,10 @@
-import { ByteWindow, CLOSE_BRACE, CLOSE_BRACKET, COMMA, findInvalidUtf8, isBlank } from './bytes.ts';
-import { illegalByte, tooLarge } from './details.ts';
+import { ByteWindow, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank } from './bytes.ts';
 import { ElementLexer, LineCounter } from './element-lexer.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
 import { ItemLog, type RecordScanner } from './item-log.ts';
 import { readJsonRecord } from './json-record.ts';
 import type { ReadItem, ReaderPosition, RowContent } from './read-item.ts';
+import { contentOf } from './row-content.ts';
 
 type Place =
   /** Behind the opening bracket: an element or the closing bracket. */
@@ -114,36 +114,27 @@ export class ArrayScanner implements RecordScanner {
   }
 
   #content(bytes: Buffer, end: number): RowContent {
-    const { line } = this.#log;
     const sizeBytes = this.#window.offset + end - this.#elementOffset;
-    if (sizeBytes > this.#maxRecordBytes) return tooLarge(line, sizeBytes, this.#maxRecordBytes);
-    const text = bytes.toString('utf8', this.#start, end);
-    const nul = text.includes('\0') ? bytes.indexOf(0, this.#start) - this.#start : -1;
-    if (nul >= 0) return illegalByte(line, { at: nul, byte: 0 });
-    const invalid = findInvalidUtf8(bytes, this.#start, end, text);
-    return invalid ? illegalByte(line, invalid) : readJsonRecord(text, line, false);
+    const row = { bytes, start: this.#start, end, sizeBytes, line: this.#log.line, quoted: false };
+    return contentOf(row, this.#maxRecordBytes, readJsonRecord);
   }
 
   #failInvalid(): void {
     const line = this.#lines.line;
-    this.#log.line = line;
-    const offset = this.#window.offset + this.#at;
     const message =
       this.#place === 'array_end'
         ? `On line ${line}, text follows the end of the JSON array. A JSON file must be one array of records and nothing else.`
         : `On line ${line}, a comma, brace or bracket stands where a record must begin or end. Check the record before it.`;
-    this.failure = new FileRejectedError('INVALID_ARRAY', message, line, this.#log.positionAt(offset));
+    this.failure = new FileRejectedError('INVALID_ARRAY', message, line);
   }
 
   #failTruncated(): void {
     const inElement = this.#place === 'in_element';
-    if (!inElement) this.#log.line = this.#lines.line;
-    const { line } = this.#log;
-    const position = this.#log.positionAt(inElement ? this.#elementOffset : this.#window.offset + this.#at);
+    const line = inElement ? this.#log.line : this.#lines.line;
     const what = inElement
       ? `inside the record that begins on line ${line}: one of its quotes, braces or brackets is never closed`
       : `on line ${line}, before the closing bracket of the array`;
     const message = `The file ends ${what}. Submit the complete file.`;
-    this.failure = new FileRejectedError('TRUNCATED_ARRAY', message, line, position);
+    this.failure = new FileRejectedError('TRUNCATED_ARRAY', message, line);
   }
 }

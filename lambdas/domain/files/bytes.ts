@@ -39,10 +39,11 @@ export interface IllegalByte {
 }
 
 /**
- * First byte of `[start, end)` that is no UTF-8, given the text that Node decoded from it: a replacement character
- * marks it, unless the file itself has one there (EF BF BD).
+ * First NUL in `[start, end)`, or else the first byte that is no UTF-8. `text` is what Node decoded from it: a replacement
+ * character marks such a byte, unless the file itself has one there (EF BF BD).
  */
-export function findInvalidUtf8(bytes: Buffer, start: number, end: number, text: string): IllegalByte | undefined {
+export function findIllegalByte(bytes: Buffer, start: number, end: number, text: string): IllegalByte | undefined {
+  if (text.includes('\0')) return { at: bytes.indexOf(0, start) - start, byte: 0 };
   if (!text.includes('\uFFFD') || isUtf8(bytes.subarray(start, end))) return undefined;
   let at = start;
   let from = 0;

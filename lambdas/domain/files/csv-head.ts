@@ -1,4 +1,4 @@
-import { findInvalidUtf8, lineEndFrom } from './bytes.ts';
+import { findIllegalByte, lineEndFrom } from './bytes.ts';
 import { splitRow } from './csv-row.ts';
 import { grouped, quoteName } from './details.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
@@ -8,7 +8,7 @@ import { RecordLexer } from './record-lexer.ts';
 import { isReservedName } from './reserved-names.ts';
 
 /** The delimiters that are recognised. Where several fit equally well, the first of them is taken. */
-export const DELIMITERS: readonly string[] = [',', ';', '\t', '|'];
+const DELIMITERS: readonly string[] = [',', ';', '\t', '|'];
 
 /** The first line of a file may name its delimiter, as Excel writes and reads it. */
 const DELIMITER_LINE = /^sep=([,;\t|])$/i;
@@ -47,7 +47,7 @@ function readHeaderRow({ bytes, complete }: Head, from: ReaderPosition, delimite
   const next = stop === 'more' ? at : lineEndFrom(bytes, at, complete);
   if (next === -1) return { problem: 'incomplete' };
   const text = bytes.toString('utf8', from.byteOffset, at);
-  if (text.includes('\0') || findInvalidUtf8(bytes, from.byteOffset, at, text)) {
+  if (findIllegalByte(bytes, from.byteOffset, at, text)) {
     throw new FileRejectedError(
       'UNSUPPORTED_ENCODING',
       `The header on line ${from.line} is not text in UTF-8. Save the file as UTF-8 and submit it again.`,

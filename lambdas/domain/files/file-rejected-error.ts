@@ -1,5 +1,4 @@
 import { SluiceError } from '../errors.ts';
-import type { ReaderPosition } from './read-item.ts';
 
 /** Why a file as a whole is refused. Stable: stored and shown to customers. */
 export type FileRejectionCode =
@@ -26,16 +25,10 @@ export class FileRejectedError extends SluiceError {
   readonly code: FileRejectionCode;
   /** Physical line that the message speaks of, 1-based. */
   readonly line: number | undefined;
-  /**
-   * Where reading stopped, when records were read before: everything up to here has been answered, and the record that
-   * would have come next is the unreadable one. Absent when the file was refused at its beginning.
-   */
-  readonly position: ReaderPosition | undefined;
 
-  constructor(code: FileRejectionCode, message: string, line?: number, position?: ReaderPosition) {
+  constructor(code: FileRejectionCode, message: string, line?: number) {
     super(message);
     this.code = code;
     this.line = line;
-    this.position = position;
   }
 }

@@ -38,11 +38,6 @@ export class ItemLog {
     this.line = endLine;
   }
 
-  /** The position before the record that begins at `byteOffset` on {@link line}. */
-  positionAt(byteOffset: number): ReaderPosition {
-    return { byteOffset, recordNo: this.#recordNo, line: this.line };
-  }
-
   take(): ReadItem[] {
     const items = this.#items;
     this.#items = [];

@@ -61,15 +61,15 @@ export interface DefectItem extends Located {
 
 export type ReadItem = RecordItem | DefectItem;
 
-/** The position from which a reader yields `item` first. */
-export const positionBefore = (item: ReadItem): ReaderPosition => ({
-  byteOffset: item.byteOffset,
-  recordNo: item.recordNo - 1,
-  line: item.line,
+/** The position from which a reader yields an item first. */
+export const positionBefore = ({ byteOffset, recordNo, line }: ReaderPosition): ReaderPosition => ({
+  byteOffset,
+  recordNo: recordNo - 1,
+  line,
 });
 
-/** The position from which a reader yields what follows `item`. */
-export const positionAfter = (item: ReadItem): ReaderPosition => ({
+/** The position from which a reader yields what follows an item. */
+export const positionAfter = (item: Pick<ReadItem, 'endByteOffset' | 'recordNo' | 'endLine'>): ReaderPosition => ({
   byteOffset: item.endByteOffset,
   recordNo: item.recordNo,
   line: item.endLine,

@@ -1,9 +1,10 @@
-import { ByteFinder, ByteWindow, CR, findInvalidUtf8, isBlank, LF, lineEndFrom, QUOTE } from './bytes.ts';
-import { grouped, illegalByte, tooLarge } from './details.ts';
+import { ByteFinder, ByteWindow, CR, isBlank, LF, lineEndFrom, QUOTE } from './bytes.ts';
+import { grouped } from './details.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
 import { ItemLog, type RecordScanner } from './item-log.ts';
 import { defective, type ReadItem, type ReaderPosition, type RowContent, type RowReader } from './read-item.ts';
 import { RecordLexer } from './record-lexer.ts';
+import { contentOf } from './row-content.ts';
 
 /**
  * Reads files in which a record is a row: CSV (a `delimiter` is given, quoted cells may hold line ends) and NDJSON.
@@ -21,7 +22,6 @@ export class RowScanner implements RecordScanner {
   readonly #cr = new ByteFinder(CR);
   readonly #lf = new ByteFinder(LF);
   readonly #quote = new ByteFinder(QUOTE);
-  readonly #nul = new ByteFinder(0);
   failure: FileRejectedError | undefined;
 
   /** Index of the first byte of the record that is still in memory. */
@@ -60,7 +60,7 @@ export class RowScanner implements RecordScanner {
 
   #scan(complete: boolean): void {
     const { bytes } = this.#window;
-    for (const finder of [this.#cr, this.#lf, this.#quote, this.#nul]) finder.reset(bytes);
+    for (const finder of [this.#cr, this.#lf, this.#quote]) finder.reset(bytes);
     while (!this.failure && this.#start < bytes.length) {
       const advanced =
         (this.#atRecordStart() && this.#takePlainLine(bytes, complete)) || this.#takeRecord(bytes, complete);
@@ -142,15 +142,16 @@ export class RowScanner implements RecordScanner {
   }
 
   #content(bytes: Buffer, end: number): RowContent {
-    const { line } = this.#log;
     if (this.#lexer.stray) return this.#invalidQuoting();
-    const sizeBytes = this.#window.offset + end - this.#recordOffset;
-    if (sizeBytes > this.#maxRecordBytes) return tooLarge(line, sizeBytes, this.#maxRecordBytes);
-    const nul = this.#nul.next(this.#start);
-    if (nul < end) return illegalByte(line, { at: nul - this.#start, byte: 0 });
-    const text = bytes.toString('utf8', this.#start, end);
-    const invalid = findInvalidUtf8(bytes, this.#start, end, text);
-    return invalid ? illegalByte(line, invalid) : this.#readRow(text, line, this.#lexer.quoted);
+    const row = {
+      bytes,
+      start: this.#start,
+      end,
+      sizeBytes: this.#window.offset + end - this.#recordOffset,
+      line: this.#log.line,
+      quoted: this.#lexer.quoted,
+    };
+    return contentOf(row, this.#maxRecordBytes, this.#readRow);
   }
 
   #add(content: RowContent, next: number, lines: number): void {
@@ -181,7 +182,6 @@ export class RowScanner implements RecordScanner {
       'UNTERMINATED_QUOTE',
       `The quote that opens column ${this.#lexer.column} on line ${line} ${what}. Close it, or remove it, and submit the file again.`,
       line,
-      this.#log.positionAt(this.#recordOffset),
     );
   }
 

@@ -178,7 +178,7 @@ describe('a CSV record beyond the limit', () => {
       ['record', 5],
     ]);
     const refused = await readWhole(utf8(text), 'csv', { maxRecordBytes: 19, cuts });
-    expect(refused.rejection).toMatchObject({ code: 'UNTERMINATED_QUOTE', line: 2, position: { recordNo: 0 } });
+    expect(refused.rejection).toMatchObject({ code: 'UNTERMINATED_QUOTE', line: 2 });
     expect(refused.items).toEqual([]);
   });
 
@@ -194,11 +194,7 @@ describe('a quote that is never closed', () => {
   it('rejects the file at its end, behind the records before it', async () => {
     const reading = await read(`${HEADER}r1,"a\nb"\nr2,"c\nd","e\nr3,f\n`);
     expect(fieldsOf(reading)).toEqual([{ record_id: 'r1', name: 'a\nb' }]);
-    expect(reading.rejection).toMatchObject({
-      code: 'UNTERMINATED_QUOTE',
-      line: 5,
-      position: { byteOffset: 24, recordNo: 1, line: 4 },
-    });
+    expect(reading.rejection).toMatchObject({ code: 'UNTERMINATED_QUOTE', line: 5 });
     expect(reading.rejection?.message).toContain('column 3 on line 5');
   });
 });

@@ -54,7 +54,6 @@ const plain = ({ items, rejection }: Reading) => ({
     code: rejection.code,
     message: rejection.message,
     line: rejection.line,
-    position: rejection.position,
   },
 });
 
