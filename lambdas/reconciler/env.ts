@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { readEnvironment, type EnvironmentSource } from '../runtime/environment.ts';
-import { common, shared, text, toggle } from '../runtime/variables.ts';
+import { common, shared, text, toggle, wholeNumber } from '../runtime/variables.ts';
 
 /** Variables of the function that looks every minute for what got stuck. */
 export const reconcilerEnvironment = v.object({
@@ -13,11 +13,12 @@ export const reconcilerEnvironment = v.object({
   FANOUT_QUEUE_URL: shared.FANOUT_QUEUE_URL,
   SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
-  SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
-  BULK_DLQ_URL: shared.BULK_DLQ_URL,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
   PROVIDER_RATES: shared.PROVIDER_RATES,
   MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
+  MAX_RECORDS: shared.MAX_RECORDS,
+  /** How long the lanes hide a delivered message. */
+  LANE_VISIBILITY_SECONDS: wholeNumber(1),
   /** Whether records that an outage dead-lettered are replayed once their provider works again, and by which function. */
   AUTOMATIC_REDRIVE: toggle,
   REDRIVE_FUNCTION_NAME: text,

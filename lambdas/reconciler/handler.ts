@@ -1,0 +1,47 @@
+import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
+import { createLedgerStore } from '../adapters/ledger-store.ts';
+import { createObjectStore } from '../adapters/object-store.ts';
+import { createProviderStore } from '../adapters/provider-store.ts';
+import { createQueueSender } from '../adapters/queue.ts';
+import { createRecordStore } from '../adapters/record-store.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../domain/reconcile/deps.ts';
+import { reconcile } from '../domain/reconcile/reconcile.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { eventHandler } from '../runtime/event.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readReconcilerEnvironment } from './env.ts';
+
+const env = readReconcilerEnvironment();
+const dynamo = createDynamoClient();
+const sqs = createSqsClient();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
+
+const deps: ReconcileDeps = {
+  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
+  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
+  objects: createObjectStore(createS3Client(), env.BUCKET),
+  lanes: {
+    small: createQueueSender(sqs, env.SMALL_QUEUE_URL, clock),
+    bulk: createQueueSender(sqs, env.BULK_QUEUE_URL, clock),
+  },
+  fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
+  finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
+  telemetry,
+  clock,
+  apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
+  limits: { maxRecordBytes: env.MAX_RECORD_BYTES, maxRecords: env.MAX_RECORDS },
+  settings: { ...RECONCILE_DEFAULTS, visibilityMs: env.LANE_VISIBILITY_SECONDS * 1000 },
+};
+
+/** Looks every minute for what got stuck, and moves it on. */
+export const handler = eventHandler({ telemetry, work: async (_event, budget) => reconcile(deps, budget) });
