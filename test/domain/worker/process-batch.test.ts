@@ -1,0 +1,685 @@
+import { describe, expect, it } from '@jest/globals';
+import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
+import { createWorkerRig } from '../../support/worker-rig.ts';
+import { makeDelivery, makeFields, makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { respond } from '../../support/fake-provider.ts';
+import { seededRandom, START_MS, type PortHook } from '../../support/memory/index.ts';
+
+const OUTAGE = respond(503);
+const isCanary = (url: string): boolean => /canary|00000/.test(url);
+
+describe('a batch of good records', () => {
+  it('succeeds with both answers, is counted, and finishes its submission', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10);
+    expect(await rig.step()).toMatchObject({ failed: [], received: 10 });
+    expect(rig.rows()).toHaveLength(10);
+    expect(rig.row(1)).toMatchObject({
+      state: 'succeeded',
+      attempts: 1,
+      recordId: 'cust-0001',
+      answers: {
+        company: { kind: 'found', data: { name: 'Acme' } },
+        geo: { kind: 'found', data: { place: 'Berlin' } },
+      },
+      firstEnqueuedAtMs: START_MS,
+    });
+    expect(rig.ledger().succeeded).toHaveLength(10);
+    expect(rig.submission()?.state).toBe('finalizing');
+    expect(rig.lane.messages()).toEqual([]);
+  });
+
+  it('costs one call per record and provider, one read of the rows, one of the head, one row each and one ledger update', async () => {
+    const calls: string[] = [];
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        calls.push(`${port}.${method}`);
+        return apply();
+      },
+    });
+    await rig.submit(9);
+    calls.length = 0;
+    await rig.step();
+    const counted = Object.entries(Object.groupBy(calls, (call) => call)).map(([name, all = []]) => [name, all.length]);
+    expect(Object.fromEntries(counted)).toMatchObject({
+      'records.getMany': 1,
+      'submissions.get': 1,
+      'providers.reserve': 2,
+      'records.put': 9,
+      'ledger.mark': 1,
+    });
+    expect(rig.company.calls).toHaveLength(9);
+    expect(rig.geo.calls).toHaveLength(9);
+  });
+
+  it('asks both providers at the same time', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.step();
+    expect(rig.company.calls[0]?.atMs).toBe(rig.geo.calls[0]?.atMs);
+  });
+
+  it('writes a row before its ledger, and the ledger before it acknowledges', async () => {
+    const order: string[] = [];
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        order.push(`${port}.${method}`);
+        return apply();
+      },
+    });
+    await rig.submit(3);
+    await rig.step();
+    expect(order.lastIndexOf('records.put')).toBeLessThan(order.indexOf('ledger.mark'));
+    expect(order.indexOf('ledger.mark')).toBeLessThan(order.indexOf('queues.small.acknowledge'));
+  });
+});
+
+describe('a record that cannot be worked', () => {
+  it.each([
+    ['fails validation', { ...makeFields(), email: 'nobody' }, 'invalid_record', /^Field "email"/],
+    ['has no identifier', { name: 'x' }, 'invalid_record', /record_id/],
+  ])('fails at once when it %s, without a call', async (_, fields, reason, detail) => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ content: { kind: 'record', fields } }));
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({ state: 'failed', reason, detail: expect.stringMatching(detail), attempts: 1 });
+    expect(rig.company.calls).toEqual([]);
+    expect(rig.ledger().failed).toEqual({ [reason]: [0] });
+  });
+
+  it('fails at once when fan-out could not read it', async () => {
+    const rig = createWorkerRig();
+    const content = {
+      kind: 'defect',
+      reason: 'malformed_row',
+      defect: 'QUOTE',
+      detail: 'A quote is not closed.',
+    } as const;
+    await rig.submit(1, () => ({ content }));
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({ state: 'failed', reason: 'malformed_row', detail: 'A quote is not closed.' });
+  });
+
+  it('fails at once when a provider refuses it, and keeps what the other one said', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(() => respond(422));
+    await rig.submit(1);
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({
+      state: 'failed',
+      reason: 'provider_rejected',
+      answers: { company: { kind: 'found' } },
+    });
+  });
+
+  it('does not hold up its neighbours', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10, ({ recordNo }) => (recordNo === 4 ? { content: { kind: 'record', fields: {} } } : {}));
+    await rig.step();
+    expect(rig.ledger()).toEqual({
+      succeeded: [0, 1, 2, 4, 5, 6, 7, 8, 9],
+      cancelled: [],
+      failed: { invalid_record: [3] },
+    });
+  });
+
+  it('reserves no slot', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10, () => ({ content: { kind: 'record', fields: {} } }));
+    await rig.step();
+    expect((await rig.world.providers.get('company')).nextAtMs).toBe(0);
+  });
+});
+
+describe('a record without a lookup key', () => {
+  it('is not applicable for that provider, without a call', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ content: { kind: 'record', fields: { ...makeFields(), domain: '' } } }));
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({
+      state: 'succeeded',
+      answers: { company: { kind: 'not_applicable' }, geo: { kind: 'found' } },
+    });
+    expect(rig.company.calls).toEqual([]);
+  });
+
+  it('of no provider at all succeeds without any call', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ content: { kind: 'record', fields: { record_id: 'a' } } }));
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
+    expect([...rig.company.calls, ...rig.geo.calls]).toEqual([]);
+  });
+});
+
+describe('a transient failure', () => {
+  const failOnce = (rig: ReturnType<typeof createWorkerRig>) =>
+    rig.geo.behave((_, index) => (index === 0 ? respond(500) : respond(200, {})));
+
+  it('is written to the row, sent again with a backoff as the next attempt, and acknowledged', async () => {
+    const rig = createWorkerRig();
+    failOnce(rig);
+    await rig.submit(1);
+    expect(await rig.step()).toMatchObject({ failed: [] });
+    expect(rig.row(1)).toMatchObject({
+      state: 'retrying',
+      reason: 'provider_unavailable',
+      attempts: 1,
+      waitingOn: 'geo',
+    });
+    expect(rig.waiting()).toEqual([
+      { message: expect.objectContaining({ attempt: 2, recordNo: 1 }), delayMs: expect.any(Number), group: 'acme' },
+    ]);
+    expect(rig.waiting()[0]?.delayMs).toBeLessThanOrEqual(2_000);
+    expect(rig.ledger().failed).toEqual({});
+  });
+
+  it('never buys again what the other provider already answered', async () => {
+    const rig = createWorkerRig();
+    failOnce(rig);
+    await rig.submit(1);
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 2 });
+    expect(rig.company.calls).toHaveLength(1);
+    expect(rig.geo.calls).toHaveLength(2);
+  });
+
+  it('the fifth time ends in the dead-letter queue, after row and ledger, with everything as attributes', async () => {
+    const order: string[] = [];
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        order.push(`${port}.${method}`);
+        return apply();
+      },
+    });
+    rig.geo.behave(({ url }) => (isCanary(url) ? undefined : respond(500)));
+    await rig.submit(1);
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({
+      state: 'dead_lettered',
+      reason: 'attempts_exhausted',
+      attempts: 5,
+      detail: 'The last of 5 attempts ended with provider_unavailable: Provider geo answered with status 500.',
+    });
+    expect(rig.ledger().failed).toEqual({ attempts_exhausted: [0] });
+    const [letter] = rig.deadLetters.messages();
+    expect(letter?.attributes).toEqual({
+      reason: 'attempts_exhausted',
+      submissionId: SUBMISSION_ID,
+      recordNo: '1',
+      attempts: '5',
+      generation: '0',
+      redrives: '0',
+    });
+    expect(rig.geo.calls.filter(({ url }) => !isCanary(url))).toHaveLength(5);
+    expect(rig.company.calls).toHaveLength(1);
+    expect(order.lastIndexOf('ledger.mark')).toBeLessThan(order.indexOf('deadLetters.small.send'));
+    expect(rig.submission()?.state).toBe('finalizing');
+  });
+
+  it('of our own code costs the one record an attempt, and its neighbours nothing', async () => {
+    const rig = createWorkerRig();
+    rig.company.behave(({ url }) => {
+      if (url.includes('customer0002')) throw new TypeError('A defect.');
+      return undefined;
+    });
+    await rig.submit(3);
+    await rig.step();
+    expect(rig.rows().map(({ state }) => state)).toEqual(['succeeded', 'retrying', 'succeeded']);
+    expect(rig.row(2)).toMatchObject({ reason: 'internal_error', attempts: 1 });
+    expect(rig.telemetry.named('unexpected_error')).toHaveLength(1);
+  });
+});
+
+describe('a deferral', () => {
+  it('for a short wait writes no row, costs no attempt, and carries what was paid for', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(() => respond(429, {}, { 'retry-after': '20' }));
+    await rig.submit(3);
+    await rig.step();
+    expect(rig.rows()).toEqual([]);
+    for (const { message, delayMs } of rig.waiting()) {
+      expect(message).toMatchObject({ attempt: 1, answers: { company: { kind: 'found' } } });
+      expect(delayMs).toBeGreaterThanOrEqual(19_000);
+    }
+    rig.geo.behave(() => respond(200, {}));
+    await rig.drain();
+    expect(rig.ledger().succeeded).toEqual([0, 1, 2]);
+    expect(rig.company.calls).toHaveLength(3);
+    expect(rig.row(1)).toMatchObject({ attempts: 1 });
+  });
+
+  it('for a long wait says on the row what it waits for and until when', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(() => respond(429, {}, { 'retry-after': '600' }));
+    await rig.submit(1);
+    await rig.step();
+    const row = rig.row(1);
+    expect(row).toMatchObject({
+      state: 'deferred',
+      reason: 'provider_throttled',
+      waitingOn: 'geo',
+      attempts: 0,
+      answers: { company: { kind: 'found' } },
+    });
+    expect((row?.waitingUntilMs ?? 0) - rig.clock.now()).toBeGreaterThan(590_000);
+  });
+
+  it('beyond the longest delay of the queue goes in hops', async () => {
+    const rig = createWorkerRig();
+    const untilMs = rig.clock.now() + 2_000_000;
+    await rig.submit(1, () => ({ notBeforeMs: untilMs }));
+    await rig.step();
+    expect(rig.waiting()).toMatchObject([{ delayMs: 900_000, message: { notBeforeMs: untilMs, attempt: 1 } }]);
+    expect(rig.company.calls).toEqual([]);
+    await rig.drain();
+    expect(rig.clock.now()).toBeGreaterThanOrEqual(untilMs - 1_000);
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('spreads its records, so that they do not come back at once', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(() => respond(429, {}, { 'retry-after': '30' }));
+    await rig.submit(10);
+    await rig.step();
+    const delays = rig.waiting().map(({ delayMs }) => delayMs);
+    expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(2_000);
+  });
+
+  it('hands back what there is no time for, at no attempt', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10);
+    expect(await rig.step({ remainingMs: 6_000 })).toMatchObject({ failed: [] });
+    expect(rig.company.calls).toEqual([]);
+    expect(rig.waiting().map(({ message }) => message.attempt)).toEqual(Array.from({ length: 10 }, () => 1));
+    await rig.drain();
+    expect(rig.ledger().succeeded).toHaveLength(10);
+  });
+
+  it('of an outage of one provider still buys from the other one, once', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(() => OUTAGE);
+    await rig.submit(20);
+    await rig.step();
+    await rig.step();
+    expect(rig.company.calls).toHaveLength(20);
+    rig.geo.behave(() => respond(200, {}));
+    await rig.drain();
+    expect(rig.company.calls).toHaveLength(20);
+    expect(rig.ledger().succeeded).toHaveLength(20);
+    expect(rig.rows().map(({ attempts }) => attempts)).toEqual(Array.from({ length: 20 }, () => 1));
+  });
+});
+
+describe('an outage longer than five attempts could span', () => {
+  it('costs no good record its attempts, and few calls', async () => {
+    const rig = createWorkerRig();
+    const endMs = START_MS + 1_800_000;
+    rig.geo.behave(({ atMs }) => (atMs < endMs ? OUTAGE : respond(200, {})));
+    await rig.submit(50);
+    await rig.drain();
+    expect(rig.ledger().succeeded).toHaveLength(50);
+    expect(rig.deadLetters.messages()).toEqual([]);
+    expect(rig.company.calls).toHaveLength(50);
+    const extra = rig.geo.calls.filter(({ url }) => !isCanary(url)).length - 50;
+    expect(extra).toBeLessThanOrEqual(10);
+    expect(rig.geo.calls.length - 50).toBeLessThan(60);
+  });
+
+  it('does not dead-letter a lone record', async () => {
+    const rig = createWorkerRig();
+    const endMs = START_MS + 3_600_000;
+    rig.geo.behave(({ atMs }) => (atMs < endMs ? OUTAGE : respond(200, {})));
+    await rig.submit(1);
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('does not keep a record alive that the provider always fails on: it is dead-lettered, alone', async () => {
+    const rig = createWorkerRig();
+    rig.geo.behave(({ url }) => (url.includes('99999') ? respond(500) : undefined));
+    await rig.submit(30, ({ recordNo }) =>
+      recordNo % 10 === 0
+        ? { content: { kind: 'record', fields: { ...makeFields(recordNo), postal_code: '99999' } } }
+        : {},
+    );
+    await rig.drain();
+    expect(rig.ledger()).toMatchObject({ failed: { attempts_exhausted: [9, 19, 29] } });
+    expect(rig.ledger().succeeded).toHaveLength(27);
+  });
+});
+
+describe('AWS that throttles or fails', () => {
+  const during = (isThrottled: (port: string, method: string) => boolean) => {
+    const state = { isOn: true };
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        if (state.isOn && isThrottled(port, method)) throw new DependencyUnavailableError('Throttled.');
+        return apply();
+      },
+    });
+    return { rig, state };
+  };
+
+  it.each([
+    ['reading rows', (port: string, method: string) => port === 'records' && method === 'getMany', 0],
+    ['reading the head', (port: string, method: string) => port === 'submissions' && method === 'get', 0],
+    ['writing rows', (port: string, method: string) => port === 'records' && method === 'put', 3],
+    ['writing the ledger', (_: string, method: string) => method === 'mark', 3],
+    ['closing the chunk', (_: string, method: string) => method === 'closeChunks', 3],
+    [
+      'sending the finalize message',
+      (port: string, method: string) => port === 'queues.finalize' && method === 'send',
+      3,
+    ],
+  ])('while %s defers the records at no attempt, and nothing is bought twice', async (_, isThrottled, calls) => {
+    const { rig, state } = during(isThrottled);
+    await rig.submit(3);
+    state.isOn = true;
+    expect(await rig.step()).toMatchObject({ failed: [] });
+    expect(rig.company.calls).toHaveLength(calls);
+    expect(rig.waiting().map(({ message }) => message.attempt)).toEqual([1, 1, 1]);
+    state.isOn = false;
+    await rig.drain();
+    expect(rig.ledger().succeeded).toEqual([0, 1, 2]);
+    expect(rig.company.calls).toHaveLength(3);
+    expect(rig.geo.calls).toHaveLength(3);
+    expect(rig.row(1)?.attempts).toBe(1);
+  });
+
+  it('with the lane as well leaves the messages to SQS, and only those', async () => {
+    let isRefusing = false;
+    const rig = createWorkerRig({
+      hook: async ({ port, method, args }, apply) => {
+        if (isRefusing && port === 'queues.small' && method === 'send')
+          return [{ index: 0, senderFault: false, code: 'Throttled' }];
+        return apply(args);
+      },
+    });
+    rig.geo.behave(() => respond(500));
+    await rig.submit(1);
+    isRefusing = true;
+    const { failed } = await rig.step();
+    expect(failed).toHaveLength(1);
+    expect(rig.row(1)).toMatchObject({ state: 'retrying', attempts: 1 });
+    isRefusing = false;
+    rig.geo.behave(() => respond(200, {}));
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 2 });
+    expect(rig.company.calls).toHaveLength(1);
+  });
+
+  it('while a dead letter is sent does not lose it: the next delivery sends it', async () => {
+    let isRefusing = true;
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        if (isRefusing && port === 'deadLetters.small' && method === 'send')
+          return [{ index: 0, senderFault: false, code: 'Throttled' }];
+        return apply();
+      },
+    });
+    rig.geo.behave(({ url }) => (isCanary(url) ? undefined : respond(500)));
+    await rig.submit(1, () => ({ attempt: 5 }));
+    expect((await rig.step()).failed).toHaveLength(1);
+    expect(rig.row(1)).toMatchObject({ state: 'dead_lettered' });
+    isRefusing = false;
+    await rig.drain();
+    expect(rig.deadLetters.messages()).toHaveLength(1);
+    expect(rig.geo.calls.filter(({ url }) => !isCanary(url))).toHaveLength(1);
+  });
+
+  it('with 40 % of the calls for a minute, also after they were applied, fails no record and costs no attempt', async () => {
+    const random = seededRandom(40);
+    const throttle = { untilMs: 0, nowMs: () => 0 };
+    const hook: PortHook = async ({ port, method, args }, apply) => {
+      const isWorkers = port !== 'queues.small' || method === 'send';
+      if (!isWorkers || throttle.nowMs() >= throttle.untilMs || random() >= 0.4) return apply();
+      if (method !== 'send') {
+        if (random() < 0.5) await apply();
+        throw new DependencyUnavailableError('Throttled.');
+      }
+      const messages: unknown[] = Array.isArray(args[0]) ? args[0] : [];
+      const refused = messages.flatMap((_, index) =>
+        random() < 0.5 ? [{ index, senderFault: false, code: 'Throttled' }] : [],
+      );
+      await apply([messages.filter((_, index) => !refused.some((failure) => failure.index === index))]);
+      return refused;
+    };
+    const rig = createWorkerRig({ hook });
+    await rig.submit(200);
+    throttle.nowMs = () => rig.clock.now();
+    throttle.untilMs = rig.clock.now() + 60_000;
+    await rig.drain();
+    expect(rig.ledger()).toEqual({ succeeded: Array.from({ length: 200 }, (_, i) => i), cancelled: [], failed: {} });
+    expect(new Set(rig.rows().map(({ attempts }) => attempts))).toEqual(new Set([1]));
+    expect(rig.deadLetters.messages()).toEqual([]);
+    expect(rig.submission()?.state).toBe('finalizing');
+  });
+});
+
+describe('a message that cannot be read', () => {
+  it.each([
+    ['is not JSON', 'hello'],
+    ['is of another version', JSON.stringify({ ...makeRecordMessage(), v: 99 })],
+    ['lacks a field', JSON.stringify({ v: 1 })],
+  ])('because it %s is parked with a reason, the rest of its batch unharmed', async (_, body) => {
+    const rig = createWorkerRig();
+    await rig.submit(2);
+    await rig.lane.send([{ body, group: 'acme', attributes: { redrives: '2' } }]);
+    expect(await rig.step()).toMatchObject({ received: 3, failed: [] });
+    expect(rig.ledger().succeeded).toEqual([0, 1]);
+    expect(rig.deadLetters.messages()).toMatchObject([
+      { body, attributes: { reason: 'unreadable_message', redrives: '2' } },
+    ]);
+    expect(rig.telemetry.named('message_parked')).toHaveLength(1);
+    expect(rig.lane.messages()).toEqual([]);
+  });
+
+  it('and cannot be parked either is delivered again', async () => {
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) =>
+        port === 'deadLetters.small' && method === 'send'
+          ? [{ index: 0, senderFault: false, code: 'Throttled' }]
+          : apply(),
+    });
+    expect(await rig.invoke([makeDelivery('hello', { messageId: 'm-1' })])).toMatchObject({ failed: ['m-1'] });
+  });
+});
+
+describe('duplicates', () => {
+  it('of a finished record are acknowledged unworked, and counted once', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(2);
+    rig.lane.duplicate(rig.lane.messages()[0]?.messageId ?? '');
+    await rig.step({ max: 2 });
+    await rig.step();
+    expect(rig.company.calls).toHaveLength(2);
+    expect(rig.ledger().succeeded).toEqual([0, 1]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'settled' }]);
+  });
+
+  it('in one batch are worked once, and all acknowledged', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    rig.lane.duplicate(rig.lane.messages()[0]?.messageId ?? '');
+    expect(await rig.step()).toMatchObject({ received: 2, failed: [] });
+    expect(rig.company.calls).toHaveLength(1);
+    expect(rig.lane.messages()).toEqual([]);
+  });
+
+  it('worked at the same moment end in one outcome and one count', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    const [delivery] = await rig.lane.receive(1, 1_000);
+    if (delivery === undefined) throw new Error('Nothing was received.');
+    const copy = { ...delivery, messageId: 'copy', receipt: 'copy' };
+    await rig.clock.run(Promise.all([rig.start([delivery]), rig.start([copy])]));
+    expect(rig.rows()).toHaveLength(1);
+    expect(rig.ledger().succeeded).toEqual([0]);
+    expect(rig.world.queues.live.finalize.messages()).toHaveLength(1);
+  });
+
+  it('of an older generation die out unworked', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.world.records.put(makeRow({ state: 'deferred', reason: 'redriven', generation: 1, attempts: 0 }));
+    await rig.step();
+    expect(rig.company.calls).toEqual([]);
+    expect(rig.lane.messages()).toEqual([]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'stale' }]);
+  });
+
+  it('of a record whose attempt already failed do not make that attempt again', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    const untilMs = rig.clock.now() + 20_000;
+    await rig.world.records.put(
+      makeRow({
+        state: 'retrying',
+        reason: 'provider_timeout',
+        attempts: 2,
+        answers: { company: { kind: 'not_found' } },
+        waitingUntilMs: untilMs,
+      }),
+    );
+    await rig.step();
+    expect(rig.geo.calls).toEqual([]);
+    expect(rig.waiting()).toMatchObject([{ delayMs: 20_000, message: { attempt: 3 } }]);
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 3, answers: { company: { kind: 'not_found' } } });
+    expect(rig.company.calls).toEqual([]);
+  });
+
+  it('of a record that crashed between row and ledger complete the ledger', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.world.records.put(makeRow());
+    expect(rig.ledger().succeeded).toEqual([]);
+    await rig.step();
+    expect(rig.ledger().succeeded).toEqual([0]);
+    expect(rig.submission()?.state).toBe('finalizing');
+    expect(rig.company.calls).toEqual([]);
+  });
+});
+
+describe('a replayed record', () => {
+  it('reuses the answers of the generation before', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ generation: 1, redrives: 1 }));
+    await rig.world.submissions.reopen(SUBMISSION_ID, {
+      chunks: [],
+      generation: 1,
+      nowMs: START_MS,
+      deadlineAtMs: START_MS + 1e9,
+    });
+    await rig.world.records.put(
+      makeRow({
+        state: 'dead_lettered',
+        reason: 'attempts_exhausted',
+        attempts: 5,
+        answers: { company: { kind: 'not_found' } },
+      }),
+    );
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({
+      state: 'succeeded',
+      generation: 1,
+      redrives: 1,
+      attempts: 1,
+      answers: { company: { kind: 'not_found' } },
+    });
+    expect(rig.company.calls).toEqual([]);
+  });
+});
+
+describe('a stop order', () => {
+  it.each([
+    ['cancelled', { state: 'cancelled', reason: 'cancelled', attempts: 0 }, { cancelled: [0], failed: {} }],
+    [
+      'expired',
+      { state: 'failed', reason: 'deadline_passed', attempts: 0 },
+      { cancelled: [], failed: { deadline_passed: [0] } },
+    ],
+  ] as const)('(%s) ends records without a call', async (kind, row, ledger) => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind, atMs: START_MS });
+    await rig.step();
+    expect(rig.row(1)).toMatchObject(row);
+    expect(rig.ledger()).toMatchObject(ledger);
+    expect(rig.company.calls).toEqual([]);
+  });
+
+  it('is seen seconds later by a worker that knows the submission', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(2);
+    await rig.step({ max: 1 });
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    await rig.clock.run(rig.clock.sleep(5_000));
+    await rig.step();
+    expect(rig.ledger()).toMatchObject({ succeeded: [0], cancelled: [1] });
+  });
+
+  it('does not reach the replay that lifted it, also where a worker remembers it', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'expired', atMs: START_MS });
+    await rig.step();
+    await rig.world.submissions.reopen(SUBMISSION_ID, {
+      chunks: [0],
+      generation: 1,
+      nowMs: START_MS,
+      deadlineAtMs: START_MS + 1e9,
+    });
+    const replay = makeRecordMessage({ generation: 1, redrives: 1 });
+    await rig.invoke([makeDelivery(replay)]);
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', generation: 1 });
+  });
+
+  it('stops a record during a long wait', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ notBeforeMs: START_MS + 3_600_000 }));
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    await rig.step();
+    expect(rig.ledger().cancelled).toEqual([0]);
+  });
+});
+
+describe('a message whose submission is gone', () => {
+  it('is acknowledged', async () => {
+    const rig = createWorkerRig();
+    expect(await rig.invoke([makeDelivery(makeRecordMessage())])).toMatchObject({ failed: [] });
+    expect(rig.rows()).toEqual([]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'expired' }]);
+  });
+});
+
+describe('answers that are too large for a message', () => {
+  it('go to the row, and are not bought again', async () => {
+    const rig = createWorkerRig();
+    const data = { text: 'ü'.repeat(30_000) };
+    rig.company.behave(() => respond(200, data));
+    rig.geo.behave((_, index) => (index === 0 ? respond(429, {}, { 'retry-after': '5' }) : respond(200, {})));
+    const fields = { ...makeFields(), notes: 'ü'.repeat(150_000) };
+    await rig.submit(1, () => ({ content: { kind: 'record', fields } }));
+    await rig.step();
+    expect(rig.waiting()[0]?.message.answers).toBeUndefined();
+    expect(rig.row(1)).toMatchObject({ state: 'deferred', answers: { company: { kind: 'found' } } });
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', answers: { company: { kind: 'found', data } } });
+    expect(rig.company.calls).toHaveLength(1);
+  });
+});
+
+it('tells of every failure, and nothing about what a record holds', async () => {
+  const rig = createWorkerRig();
+  rig.geo.behave(() => respond(500));
+  const fields = { ...makeFields(), name: 'planted-marker', email: 'planted-marker' };
+  await rig.submit(3, ({ recordNo }) => (recordNo === 1 ? { content: { kind: 'record', fields } } : {}));
+  await rig.step();
+  expect(rig.telemetry.named('record_finished')).toMatchObject([
+    { level: 'warn', reason: 'invalid_record', recordNo: 1, lane: 'small' },
+  ]);
+  expect(rig.telemetry.named('record_attempt_failed')).toHaveLength(2);
+  expect(JSON.stringify(rig.telemetry.events)).not.toMatch(/planted-marker|customer000/);
+});
