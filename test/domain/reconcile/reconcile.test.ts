@@ -1,0 +1,325 @@
+import { settle } from '../../../lambdas/domain/settlement.ts';
+import { isOpen } from '../../../lambdas/domain/model.ts';
+import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { START_MS } from '../../support/memory/index.ts';
+import { createReconcileRig, MINUTE_MS } from '../../support/reconcile-rig.ts';
+
+const finishAll = async (rig: ReturnType<typeof createReconcileRig>, recordNos: number[]): Promise<void> => {
+  await settle(
+    rig.deps,
+    recordNos.map((recordNo) => makeRow({ recordNo })),
+  );
+};
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('the outbox', () => {
+  it('is relayed when the fan-out message was never known to be sent', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, {
+      state: 'accepted',
+      outboxPending: true,
+      fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
+    });
+    await rig.minutes(1);
+    expect(rig.world.queues.live.fanOut.messages()).toHaveLength(1);
+    expect(rig.stored().outboxPending).toBe(false);
+  });
+
+  it('is left alone while the one who accepted may still be sending', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, {
+      state: 'accepted',
+      outboxPending: true,
+      fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
+    });
+    await rig.clock.advance(10_000);
+    await rig.run();
+    expect(rig.world.queues.live.fanOut.messages()).toHaveLength(0);
+    expect(rig.stored().outboxPending).toBe(true);
+  });
+});
+
+describe('slices that stalled', () => {
+  it('are restarted when fan-out has not moved since its lease ended', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, {
+      fanOut: {
+        done: false,
+        byteOffset: 0,
+        records: 0,
+        line: 1,
+        leaseOwner: 'dead',
+        leaseUntilMs: START_MS + MINUTE_MS,
+      },
+    });
+    await rig.minutes(2);
+    expect(rig.world.queues.live.fanOut.messages()).toHaveLength(0);
+    await rig.minutes(1);
+    expect(rig.world.queues.live.fanOut.messages()).toHaveLength(1);
+  });
+
+  it('are restarted less and less often, so that copies do not pile up behind a function that is broken', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, { fanOut: { done: false, byteOffset: 0, records: 0, line: 1 } });
+    await rig.minutes(60);
+    const messages = rig.world.queues.live.fanOut.messages().length;
+    expect(messages).toBeGreaterThan(3);
+    expect(messages).toBeLessThan(20);
+  });
+
+  it('are restarted when nobody writes the results', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, { state: 'finalizing', closedChunks: new Set([0]) });
+    await rig.minutes(3);
+    expect(rig.world.queues.live.finalize.messages().length).toBeGreaterThan(0);
+  });
+});
+
+describe('closing', () => {
+  it('is made up for when the worker died between the ledger and the closed chunk', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3);
+    await rig.world.ledger.mark(
+      SUBMISSION_ID,
+      0,
+      { succeeded: [0, 1, 2], cancelled: [], failed: new Map() },
+      EXPIRES_AT_SECONDS,
+    );
+    await rig.world.ledger.setSize(SUBMISSION_ID, 0, 3, EXPIRES_AT_SECONDS);
+    await rig.minutes(1);
+    expect(rig.stored().state).toBe('finalizing');
+    expect(rig.world.queues.live.finalize.messages()).toHaveLength(1);
+  });
+
+  it('is made up for when the worker died between the row and the ledger', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3);
+    for (const recordNo of [1, 2, 3]) await rig.world.records.put(makeRow({ recordNo }));
+    await rig.minutes(1);
+    expect(rig.stored().state).toBe('finalizing');
+    expect(rig.world.telemetry.named('ledger_repaired')).toHaveLength(1);
+  });
+});
+
+describe('lost messages', () => {
+  it('are sent again from the file once the silence is longer than ten minutes', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(4);
+    await finishAll(rig, [2]);
+    await rig.minutes(9);
+    expect(rig.sent()).toEqual([]);
+    await rig.minutes(3);
+    expect(rig.sent().map(({ recordNo, line, content }) => ({ recordNo, line, content }))).toEqual(
+      [1, 3, 4].map((n) => ({
+        recordNo: n,
+        line: n + 1,
+        content: { kind: 'record', fields: { record_id: `r-${n}`, name: `Name ${n}` } },
+      })),
+    );
+  });
+
+  it('are sent again at most once an hour, and given up in the end', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1, { deadlineAtMs: START_MS + 24 * 60 * MINUTE_MS });
+    await rig.minutes(50);
+    expect(rig.sent()).toHaveLength(1);
+    await rig.minutes(8 * 60);
+    expect(rig.sent()).toHaveLength(rig.deps.settings.maxResends);
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([
+      { state: 'dead_lettered', reason: 'worker_crashed' },
+    ]);
+    expect(rig.stored().state).toBe('finalizing');
+  });
+
+  it('keep their attempts, generation and paid answers', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1);
+    const answers = { company: { kind: 'found', data: { name: 'Acme' } } } as const;
+    await rig.world.records.put(
+      makeRow({
+        state: 'retrying',
+        reason: 'provider_timeout',
+        attempts: 2,
+        generation: 1,
+        redrives: 1,
+        answers,
+        updatedAtMs: START_MS,
+      }),
+    );
+    await rig.minutes(12);
+    expect(rig.sent()).toMatchObject([{ attempt: 3, generation: 1, redrives: 1 }]);
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([
+      { reason: 'message_lost', resends: 1, attempts: 2, answers },
+    ]);
+  });
+
+  it('are not assumed before the wait that was announced is over', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1);
+    await rig.world.records.put(
+      makeRow({
+        state: 'deferred',
+        reason: 'breaker_open',
+        attempts: 0,
+        waitingUntilMs: START_MS + 60 * MINUTE_MS,
+        updatedAtMs: START_MS,
+      }),
+    );
+    await rig.minutes(65);
+    expect(rig.sent()).toEqual([]);
+    await rig.minutes(20);
+    expect(rig.sent()).toHaveLength(1);
+  });
+
+  it('are not assumed while a provider does not answer, nor shortly after', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1);
+    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 45 * MINUTE_MS });
+    await rig.minutes(60);
+    expect(rig.sent()).toEqual([]);
+    const { epoch } = await rig.world.providers.get('company');
+    await rig.world.providers.claimProbe('company', { epoch, owner: 'o', nowMs: rig.clock.now(), leaseMs: 1000 });
+    await rig.world.providers.close('company', epoch, 'o', rig.clock.now());
+    await rig.minutes(9);
+    expect(rig.sent()).toEqual([]);
+    await rig.minutes(20);
+    expect(rig.sent()).toHaveLength(1);
+  });
+
+  it('are not assumed while the backlog may explain the silence', async () => {
+    const rig = createReconcileRig();
+    rig.deps.apis = [{ name: 'company', ratePerSecond: 1 }];
+    await rig.seed(900);
+    await rig.minutes(29);
+    expect(rig.sent()).toEqual([]);
+    await rig.minutes(10);
+    expect(rig.sent()).toHaveLength(900);
+  });
+
+  it('are repeated for a bounded number of records in one run', async () => {
+    const rig = createReconcileRig();
+    rig.deps.settings = { ...rig.deps.settings, recordsPerSubmission: 500 };
+    await rig.seed(900);
+    await rig.minutes(13);
+    expect(rig.sent()).toHaveLength(500);
+  });
+});
+
+describe('records that killed their worker', () => {
+  it('are dead-lettered once their last lone start has been silent for longer than the visibility timeout', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(2);
+    await finishAll(rig, [1]);
+    const mark = { recordNo: 2, state: 'retrying', reason: 'worker_crashed', attempts: 0, aloneReceives: 5 } as const;
+    await rig.world.records.put(makeRow({ ...mark, updatedAtMs: START_MS }));
+    await rig.minutes(2);
+    expect(rig.stored().state).toBe('processing');
+    await rig.minutes(2);
+    expect(rig.world.inspect.records(SUBMISSION_ID)[1]).toMatchObject({
+      state: 'dead_lettered',
+      reason: 'worker_crashed',
+    });
+    expect(rig.stored().state).toBe('finalizing');
+  });
+});
+
+describe('stop orders', () => {
+  it('are given when the deadline has passed, and every open record then fails with that reason', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(300, { deadlineAtMs: START_MS + 5 * MINUTE_MS });
+    await finishAll(rig, upTo(100));
+    await rig.minutes(10);
+    const rows = rig.world.inspect.records(SUBMISSION_ID);
+    expect(rows.filter(({ state }) => state === 'succeeded')).toHaveLength(100);
+    expect(rows.filter(({ reason }) => reason === 'deadline_passed')).toHaveLength(200);
+    expect(rig.stored()).toMatchObject({ state: 'finalizing', stop: { kind: 'expired' } });
+  });
+
+  it('cancel what no worker meets', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3);
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    await rig.minutes(4);
+    expect(rig.world.inspect.records(SUBMISSION_ID).map(({ state }) => state)).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(rig.stored().state).toBe('finalizing');
+  });
+});
+
+describe('one run', () => {
+  it('looks after the others when one submission makes trouble', async () => {
+    const rig = createReconcileRig({
+      hook: ({ port, method, args }, proceed) => {
+        if (port === 'submissions' && method === 'getWithLedger' && args[0] === 'sub_bad') throw new Error('no');
+        return proceed();
+      },
+    });
+    await rig.seed(1, { submissionId: 'sub_bad' });
+    await rig.seed(1, { state: 'accepted', outboxPending: true });
+    await rig.clock.advance(MINUTE_MS);
+    expect(await rig.run()).toEqual({ submissions: 1, postponed: 1, actions: 1 });
+    expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([{ submissionId: 'sub_bad' }]);
+  });
+
+  it('does nothing to a submission for which there is no time', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1, { state: 'accepted', outboxPending: true });
+    await rig.clock.advance(MINUTE_MS);
+    expect(await rig.run(5_000)).toEqual({ submissions: 0, postponed: 1, actions: 0 });
+  });
+
+  it('saves what is open, by lane, for admission and estimates', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(300, { lane: 'bulk', closedChunks: new Set([0]) });
+    await rig.clock.advance(MINUTE_MS);
+    await rig.run();
+    expect(await rig.world.admission.backlog()).toEqual({
+      asOfMs: START_MS + MINUTE_MS,
+      openRecords: { small: 0, bulk: 50 },
+      openSubmissions: 1,
+      troubledAtMs: 0,
+    });
+  });
+
+  it('finds nothing to do where nothing is wrong', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(500);
+    await finishAll(rig, upTo(250));
+    const reports = await rig.minutes(5);
+    expect(reports.every(({ actions }) => actions === 0)).toBe(true);
+    expect(isOpen(rig.stored().state)).toBe(true);
+  });
+});
+
+describe('a run that dies at any call', () => {
+  it('leaves the same end state as one that does not', async () => {
+    const scenario = async (failAt: number): Promise<{ calls: number; end: unknown }> => {
+      let calls = -Infinity; // counted from the end of the preparations
+      const rig = createReconcileRig({
+        hook: (_call, proceed) => {
+          calls += 1;
+          if (calls === failAt) throw new Error('died');
+          return proceed();
+        },
+      });
+      await rig.seed(3);
+      await rig.world.records.put(makeRow({ recordNo: 2, updatedAtMs: START_MS }));
+      calls = 0;
+      for (let minute = 0; minute < 90; minute++) {
+        await rig.clock.advance(MINUTE_MS);
+        await rig.run().catch((error: unknown) => expect(error).toEqual(new Error('died')));
+      }
+      const sent = new Set(rig.sent().map(({ recordNo }) => recordNo));
+      const rows = rig.world.inspect
+        .records(SUBMISSION_ID)
+        .map(({ recordNo, state, reason }) => [recordNo, state, reason]);
+      return { calls, end: { sent: [...sent].sort(), rows } };
+    };
+    const undisturbed = await scenario(0);
+    expect(undisturbed.end).toMatchObject({ sent: [1, 3] });
+    for (let failAt = 1; failAt <= 60; failAt++) expect((await scenario(failAt)).end).toEqual(undisturbed.end);
+  });
+});
