@@ -5,8 +5,8 @@ import type { ChildMessage, RuntimeError } from './child/protocol.ts';
 import { residentBytesOf } from './resident-memory.ts';
 import type { FunctionSpec } from './spec.ts';
 
-/** The service stops an initialization after 10 s; a laptop that starts a dozen processes at once gets three times that. */
-const INIT_TIMEOUT_MS = 30_000;
+/** The service stops an initialization after 10 s; a busy laptop that starts a dozen processes at once needs longer. */
+const INIT_TIMEOUT_MS = 60_000;
 /** V8 gets nine tenths of the memory for its heap, as in the managed runtime; the rest is for buffers and code. */
 const HEAP_SHARE = 0.9;
 const MEBIBYTE = 1024 * 1024;

@@ -60,9 +60,10 @@ export class Front {
       if (call.losesReply) response.destroy();
       else if (reply !== undefined) call.responseBytes = write(response, reply, call.method);
     } catch (error) {
-      const refusal = asAwsError(error);
+      const isGone = response.destroyed || response.socket?.destroyed === true;
+      const refusal = asAwsError(error, isGone);
       if (call !== undefined) call.errorCode = refusal.code;
-      if (response.headersSent || response.destroyed) response.destroy();
+      if (response.headersSent || isGone) response.destroy();
       else write(response, errorReply(refusal, dialects[call?.service ?? ''] ?? DEFAULT_DIALECT), request.method);
     }
     if (call !== undefined) this.#record(call);
@@ -173,9 +174,10 @@ function signatureMismatch(): AwsError {
   );
 }
 
-function asAwsError(error: unknown): AwsError {
+/** A caller that hangs up in the middle of a body is no failure of the endpoint. */
+function asAwsError(error: unknown, callerIsGone: boolean): AwsError {
   if (error instanceof AwsError) return error;
-  console.error('The AWS endpoint failed:', error);
+  if (!callerIsGone) console.error('The AWS endpoint failed:', error);
   return new AwsError(500, 'InternalFailure', error instanceof Error ? error.message : String(error));
 }
 
