@@ -60,9 +60,11 @@ async function afterRejection(deps: FanOutDeps, submission: Submission): Promise
 
 /** Repeats what follows the end of fan-out: the message that is here now may be the one of an invocation that died just before. */
 export async function repeatEnding(deps: FanOutDeps, submission: Submission): Promise<void> {
-  const { submissionId, state, fanOut } = submission;
+  const { submissionId, tenantId, state, fanOut } = submission;
   if (state === 'rejected') return afterRejection(deps, submission);
-  if (!fanOut.done || !isOpen(state)) return;
+  // An owner that lost its lease may have counted the open work after the submission had ended.
+  if (!isOpen(state)) return deps.admission.clearOpenWork(tenantId, submissionId);
+  if (!fanOut.done) return;
   if (state === 'finalizing') return requestResults(deps, submission);
   const last = fanOut.records > 0 ? await deps.ledger.get(submissionId, chunkCount(fanOut.records) - 1) : undefined;
   if (last) await closeFullChunks(deps, submissionId, [last]);

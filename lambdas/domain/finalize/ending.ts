@@ -26,7 +26,7 @@ function total(parts: readonly PartManifest[]): Totals {
  * The state that a submission ends in. A stop order decides it: the submission was open when it came. Otherwise its records do;
  * one without records is complete, and a record that stayed cancelled through a replay counts as not succeeded.
  */
-export function endState(
+function endState(
   stop: Submission['stop'],
   { succeeded, total: records }: Pick<Counts, 'succeeded' | 'total'>,
 ): ClosedState {

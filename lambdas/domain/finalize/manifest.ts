@@ -69,7 +69,7 @@ export const resultKey = (
   { kind, part, format }: Pick<ResultFile, 'kind' | 'part' | 'format'>,
 ): string => `${prefix(submission, version)}/${kind}-${padded(part)}.${format}`;
 
-export const partManifestKey = (submission: Named, version: number, part: number): string =>
+const partManifestKey = (submission: Named, version: number, part: number): string =>
   `${prefix(submission, version)}/part-${padded(part)}.json`;
 
 export const manifestKey = (submission: Named, version: number): string =>

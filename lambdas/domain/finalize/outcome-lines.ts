@@ -12,7 +12,7 @@ export const fieldsOf = (input: Input): Readonly<Record<string, unknown>> =>
   input.kind === 'record' ? input.fields : {};
 
 /** What the customer is told about a record that did not succeed. */
-export function failureOf(input: Input, row: RecordRow) {
+function failureOf(input: Input, row: RecordRow) {
   const reason = failureReason(row);
   return {
     reason,

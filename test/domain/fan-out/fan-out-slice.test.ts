@@ -260,6 +260,42 @@ describe('a slice', () => {
   });
 });
 
+describe('an owner that was overtaken', () => {
+  it('leaves no open work behind when the submission has ended in the meantime', async () => {
+    const rig = createFanOutRig({
+      hook: async (call, apply) => {
+        if (call.method === 'setOpenWork' && !isOvertaken) {
+          isOvertaken = true;
+          await endByAnother();
+        }
+        return apply();
+      },
+    });
+    let isOvertaken = false;
+    const endByAnother = async (): Promise<void> => {
+      await rig.clock.advance(60_000);
+      const { submissions } = rig.world;
+      const nowMs = rig.clock.now();
+      const claim = { submissionId: SUBMISSION_ID, owner: 'new', nowMs, leaseMs: 60_000 };
+      await submissions.claimFanOut(claim);
+      await submissions.completeFanOut(SUBMISSION_ID, 'new', 20, nowMs);
+      await submissions.closeChunks(SUBMISSION_ID, [0], nowMs);
+      await submissions.beginFinalizing(SUBMISSION_ID, 1, nowMs);
+      await submissions.claimFinalize(claim);
+      const counts = { total: 20, pending: 0, succeeded: 20, failed: 0, cancelled: 0 };
+      await submissions.finish(SUBMISSION_ID, 'new', { state: 'complete', resultsVersion: 1, counts, nowMs });
+    };
+    await rig.submit(makeCsv(20));
+
+    await rig.slice();
+    expect(await rig.world.admission.openWork(TENANT_ID)).toHaveLength(1);
+    await rig.run();
+
+    expect(rig.stored().state).toBe('complete');
+    expect(await rig.world.admission.openWork(TENANT_ID)).toEqual([]);
+  });
+});
+
 describe('a stop order', () => {
   const cancel = async (rig: FanOutRig) =>
     rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: rig.clock.now() });

@@ -2,7 +2,7 @@ import { DependencyUnavailableError, ShortReadError } from '../../../lambdas/dom
 import type { PortCall, PortHook } from '../memory/hook.ts';
 
 /** Thrown in place of what a killed process would never have come to. */
-export class CrashError extends Error {
+class CrashError extends Error {
   constructor() {
     super('The process was killed.');
     this.name = 'CrashError';

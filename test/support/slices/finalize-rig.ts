@@ -26,7 +26,7 @@ export interface FinalizeRig extends FanOutRig {
   lines(kind: 'succeeded' | 'failed', format?: 'ndjson' | 'csv', part?: number, version?: number): string[];
 }
 
-export const PROVIDERS = [
+const PROVIDERS = [
   makeProvider({
     name: 'company',
     responseSchema: {
