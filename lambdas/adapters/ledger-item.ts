@@ -18,6 +18,8 @@ const FAILED_PREFIX = 'f_';
 
 export const failedAttribute = (reason: ReasonCode): string => `${FAILED_PREFIX}${reason}`;
 export const FAILED_ATTRIBUTES: readonly string[] = REASON_CODES.map(failedAttribute);
+/** Every attribute but the keys and the expiry. */
+export const LEDGER_ATTRIBUTES: readonly string[] = ['s', 'c', 'n', 'b', 'l', ...FAILED_ATTRIBUTES];
 
 /** Chunks are numbered in five digits: 25 million records. Sorting by key is sorting by chunk. */
 const CHUNK_DIGITS = 5;

@@ -6,7 +6,7 @@ import type { Clock } from '../domain/time.ts';
 import { eachLimited } from './concurrency.ts';
 import { DynamoTable, type Item } from './dynamo.ts';
 import { expr, join, named, type Expression } from './expression.ts';
-import { FAILED_ATTRIBUTES, failedAttribute, ledgerKey, parseLedger } from './ledger-item.ts';
+import { FAILED_ATTRIBUTES, failedAttribute, LEDGER_ATTRIBUTES, ledgerKey, parseLedger } from './ledger-item.ts';
 
 const PARALLEL_WRITES = 8;
 const MAX_ROUNDS = 5;
@@ -31,10 +31,17 @@ function updateOf({ set, add }: Change): Expression {
   return expr`SET ${join(assignments, ', ')}${adding}`;
 }
 
-const itemOf = ({ set, add }: Change): Item => ({
-  ...set,
-  ...Object.fromEntries(add.map(([attribute, offsets]) => [attribute, new Set(offsets)])),
-});
+/** The same change of an item whose content counts no more: every other attribute goes. An update, so that no role needs more. */
+function replacementOf({ set, add }: Change): Expression {
+  const kept: [string, unknown][] = [
+    ...Object.entries(set),
+    ...add.map(([attribute, offsets]): [string, unknown] => [attribute, new Set(offsets)]),
+  ];
+  const assignments = kept.map(([attribute, value]) => expr`${named(attribute)} = ${value}`);
+  const names = new Set(kept.map(([attribute]) => attribute));
+  const gone = LEDGER_ATTRIBUTES.filter((attribute) => !names.has(attribute)).map(named);
+  return expr`SET ${join(assignments, ', ')} REMOVE ${join(gone, ', ')}`;
+}
 
 const additionsOf = ({ succeeded, cancelled, failed }: LedgerMarks): Change['add'] => {
   const all: Change['add'] = [
@@ -56,7 +63,7 @@ export function createLedgerStore(client: DynamoDBDocumentClient, tableName: str
       const usable = expr`attribute_not_exists(#submissionId) OR ${table.unexpired()}`;
       const written = await table.update(key, updateOf(change), usable);
       if (written.applied) return parseLedger(written.item).chunk;
-      const replaced = await table.put(key, itemOf(change), expr`NOT (${usable})`);
+      const replaced = await table.update(key, replacementOf(change), expr`NOT (${usable})`);
       if (replaced.applied) return parseLedger(replaced.item).chunk;
     }
     throw new DependencyUnavailableError(`The ledger ${submissionId}/${chunk} could not be written: too many races.`);

@@ -1,42 +1,13 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { Presigner } from '../domain/api/ports.ts';
 
-export interface PresignedUpload {
-  method: 'PUT';
-  url: string;
-  /** Headers that the client must send exactly so: they are part of the signature. */
-  headers: Readonly<Record<string, string>>;
-  expiresAtMs: number;
-}
-
-export interface PresignedDownload {
-  url: string;
-  expiresAtMs: number;
-}
-
-/** Links that let a customer's program write or read one object for a short time, with the signing function's permission. */
-export interface Presigner {
-  /**
-   * A link to write an object that is not there yet: `If-None-Match: *` is signed, so it works once.
-   *
-   * @param sizeBytes - Signs the length too: S3 then refuses any other. HTTP clients send that header by themselves.
-   */
-  upload(request: {
-    key: string;
-    expiresInSeconds: number;
-    sizeBytes?: number;
-    nowMs: number;
-  }): Promise<PresignedUpload>;
-  /** A link to read an object; browsers save it as `fileName`. */
-  download(request: {
-    key: string;
-    expiresInSeconds: number;
-    fileName?: string;
-    nowMs: number;
-  }): Promise<PresignedDownload>;
-}
-
-/** @param client - Made by `createS3Client`: with the SDK's defaults the URL would hold the checksum of an empty body. */
+/**
+ * Links to objects of one bucket, with the permission of the function that signs them. An upload's `If-None-Match: *` is
+ * signed, so that its link works once; a length that is signed too needs no header of its own: every HTTP client sends it.
+ *
+ * @param client - Made by `createS3Client`: with the SDK's defaults the URL would hold the checksum of an empty body.
+ */
 export function createPresigner(client: S3Client, bucket: string): Presigner {
   return {
     async upload({ key, expiresInSeconds, sizeBytes, nowMs }) {

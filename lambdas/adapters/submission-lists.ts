@@ -21,6 +21,10 @@ const openEntry = v.object({ submissionId: v.string(), nextCheckAtMs: v.number()
 /** Index entries that one call looks at, at most: a filter that matches nothing answers with a cursor, not with a timeout. */
 const MAX_EXAMINED = 1000;
 const MAX_PAGE = 100;
+/** Fewer are not worth a request. */
+const MIN_PAGE = 10;
+
+const pageFor = (limit: number): number => Math.min(Math.max(limit, MIN_PAGE), MAX_PAGE);
 
 interface Scan {
   query: QueryInput;
@@ -72,7 +76,7 @@ export function submissionLists(table: SubmissionTable): Lists {
     scan({
       query: { index: OPEN_INDEX, where: expr`#openShard = ${shard} AND #nextCheckAtMs <= ${dueAtMs}` },
       limit,
-      page: Math.min(limit, MAX_PAGE),
+      page: pageFor(limit),
       // The index is behind the table: look at what is due now.
       accept: ({ state, nextCheckAtMs }) => isOpen(state) && nextCheckAtMs !== undefined && nextCheckAtMs <= dueAtMs,
       positionOf: (entry) => {
@@ -89,7 +93,7 @@ export function submissionLists(table: SubmissionTable): Lists {
       const { items, next } = await scan({
         query: { index: BY_TENANT_INDEX, where: expr`#tenantId = ${tenantId}`, descending: true },
         limit,
-        page: state === undefined ? Math.min(limit, MAX_PAGE) : MAX_PAGE,
+        page: state === undefined ? pageFor(limit) : MAX_PAGE,
         accept: (head) => state === undefined || head.state === state,
         positionOf: (entry) => {
           const { createdAtMs, submissionId } = parseItem(byTenantEntry, entry, 'entry of the index byTenant');

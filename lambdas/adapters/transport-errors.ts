@@ -35,10 +35,12 @@ export function failureOf(error: unknown, isPastDeadline: boolean): TransportRes
   return { kind: 'failure', cause, detail: code };
 }
 
-/** The code of an error, of what caused it, or of the first of several addresses that were tried. */
+/** The code of an error, of what caused it, or of the first of several addresses that were tried. Classes differ between realms. */
 function codeOf(error: unknown): string {
   if (error instanceof TransportError) return codeOf(error.cause);
-  if (!(error instanceof Error)) return 'UNKNOWN';
+  if (typeof error !== 'object' || error === null) return 'UNKNOWN';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof AggregateError ? codeOf(error.errors[0]) : 'UNKNOWN';
+  return 'errors' in error && Array.isArray(error.errors) && error.errors.length > 0
+    ? codeOf(error.errors[0])
+    : 'UNKNOWN';
 }
