@@ -48,5 +48,9 @@ export function mayMatch(
   return outcome === 'pending' && REASONS[reason].class !== 'permanent';
 }
 
+/** Whether the ledger tells too little, so that many a row is read in vain. */
+export const isDecidedByRow = ({ state, reason }: RecordFilter): boolean =>
+  reason !== undefined || state === 'retrying' || state === 'deferred' || state === 'dead_lettered';
+
 export const matches = ({ state, reason }: RecordFilter, record: RecordView): boolean =>
   (state === undefined || STATES[state].includes(record.state)) && (reason === undefined || record.reason === reason);

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { outcomeAt } from '../ledger.ts';
 import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import type { RecordStore } from '../ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { readHead, readWithLedger } from './facts.ts';
 import { parseQuery } from './input.ts';
-import { mayMatch, matches, type RecordFilter } from './record-filter.ts';
+import { isDecidedByRow, mayMatch, matches, type RecordFilter } from './record-filter.ts';
 import { viewOf, type RecordsDeps } from './records.ts';
 import type { Answer } from './request.ts';
 import { recordListParametersSchema, type RecordView } from './schemas.ts';
@@ -80,37 +81,58 @@ function* byLedger(
   }
 }
 
+interface RecordPage {
+  items: RecordView[];
+  /** Record number behind which the next page begins; undefined on the last one. */
+  next: number | undefined;
+}
+
 async function collect(
   { records }: RecordsDeps,
   submission: Submission,
   numbers: Iterator<number>,
   filter: RecordFilter,
   limit: number,
-): Promise<{ items: RecordView[]; next: number | undefined }> {
-  const { submissionId } = submission;
+): Promise<RecordPage> {
   const items: RecordView[] = [];
   let bytes = 0;
-  let ahead = numbers.next();
   let examined = 0;
-  while (ahead.done !== true) {
-    const batch: number[] = [];
-    while (ahead.done !== true && batch.length < Math.min(READ_ROWS, MAX_EXAMINED)) {
-      batch.push(ahead.value);
-      ahead = numbers.next();
-    }
-    const rows = await records.getMany(batch.map((recordNo) => ({ submissionId, recordNo })));
-    const byNumber = new Map<number, RecordRow>(rows.map((row) => [row.recordNo, row]));
-    for (const [index, recordNo] of batch.entries()) {
+  for (const batch of batchesOf(numbers, isDecidedByRow(filter) ? READ_ROWS : Math.min(limit, READ_ROWS))) {
+    const views = await viewsOf(records, submission, batch.numbers);
+    for (const [index, view] of views.entries()) {
       examined++;
-      const view = viewOf(submission, recordNo, byNumber.get(recordNo));
       if (matches(filter, view)) {
         items.push(view);
         bytes += JSON.stringify(view).length;
       }
-      const isLast = ahead.done === true && index === batch.length - 1;
       const isFull = items.length >= limit || bytes >= MAX_PAGE_BYTES || examined >= MAX_EXAMINED;
-      if (isFull && !isLast) return { items, next: recordNo };
+      const isLast = batch.isLast && index === views.length - 1;
+      if (isFull && !isLast) return { items, next: view.recordNo };
     }
   }
   return { items, next: undefined };
+}
+
+/** Cuts into pieces, and tells the last one. */
+function* batchesOf(numbers: Iterator<number>, size: number): Generator<{ numbers: number[]; isLast: boolean }> {
+  let ahead = numbers.next();
+  while (ahead.done !== true) {
+    const batch: number[] = [];
+    while (ahead.done !== true && batch.length < size) {
+      batch.push(ahead.value);
+      ahead = numbers.next();
+    }
+    yield { numbers: batch, isLast: ahead.done === true };
+  }
+}
+
+async function viewsOf(
+  records: RecordStore,
+  submission: Submission,
+  numbers: readonly number[],
+): Promise<RecordView[]> {
+  const { submissionId } = submission;
+  const rows = await records.getMany(numbers.map((recordNo) => ({ submissionId, recordNo })));
+  const byNumber = new Map<number, RecordRow>(rows.map((row) => [row.recordNo, row]));
+  return numbers.map((recordNo) => viewOf(submission, recordNo, byNumber.get(recordNo)));
 }
