@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-export const TAB = 0x09;
+const TAB = 0x09;
 export const LF = 0x0a;
 export const CR = 0x0d;
 export const SPACE = 0x20;

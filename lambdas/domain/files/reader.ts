@@ -13,7 +13,6 @@ export { FileRejectedError, type FileRejectionCode } from './file-rejected-error
 export { positionAfter, positionBefore } from './read-item.ts';
 export type {
   CsvDialect,
-  DefectCode,
   DefectItem,
   FileFormat,
   ReadItem,
