@@ -14,7 +14,8 @@ import type { ReasonCode } from './reasons.ts';
 
 /*
  * What the domain asks of the world. Every method may throw DependencyUnavailableError (throttled, failed, no answer), also
- * after the write was applied: the caller repeats or gives the work back. Every method is idempotent when repeated.
+ * after the write was applied: the caller repeats or gives the work back. Every method is idempotent when repeated, but for
+ * `reserve` (a repetition reserves more slots; the first ones pass unused) and `addFailures` (a repetition counts again).
  */
 
 /** The head items. All writes are conditional and return the item as stored after them. */
@@ -25,13 +26,18 @@ export interface SubmissionStore {
   get(submissionId: string): Promise<Submission | undefined>;
   /** Consistent read of the head and every ledger item, in chunk order. */
   getWithLedger(submissionId: string): Promise<{ submission: Submission; ledger: LedgerChunk[] } | undefined>;
-  /** Newest first. `cursor` is opaque to the caller. */
+  /**
+   * Newest first. `cursor` is opaque to the caller; throws InvalidDataError for one that this tenant's list did not give.
+   * With a `state`, a page may be short or empty and still have a `nextCursor`.
+   */
   listByTenant(query: {
     tenantId: string;
     state?: SubmissionState;
     limit: number;
     cursor?: string;
   }): Promise<Page<Submission>>;
+  /** Every submission that has not expired, in no particular order: for operators, since it reads a whole index. */
+  listAll(query: { limit: number; cursor?: string }): Promise<Page<Submission>>;
   /** Open submissions whose next check is due, oldest first, from every shard of the sparse index. Eventually consistent. */
   listDue(query: { nowMs: number; limit: number }): Promise<Submission[]>;
   /** Every open submission, for backlog and age figures. Eventually consistent. */
@@ -41,13 +47,15 @@ export interface SubmissionStore {
   scheduleCheck(submissionId: string, nextCheckAtMs: number): Promise<void>;
 
   /**
-   * Takes the fan-out lease and moves `accepted` to `processing`. `busy` while another owner's lease runs (by `nowMs`);
+   * Takes the fan-out lease and moves `accepted` to `processing` (`cancelling` stays). `busy` while another owner's lease runs (by `nowMs`);
    * `over` when fan-out is done or the submission is closed or finalizing; `missing` when there is none.
    */
   claimFanOut(claim: { submissionId: string; owner: string; nowMs: number; leaseMs: number }): Promise<Claim>;
   /** Writes the lane once; returns the one that stands. Throws LeaseLostError when `owner` lost the lease. */
   decideLane(submissionId: string, owner: string, lane: Lane): Promise<Lane>;
-  /** Stores progress and renews the lease; `release` gives it up. Throws LeaseLostError when `owner` lost it. */
+  /**
+   * Stores progress, never backwards, and renews the lease; `release` gives it up. Throws LeaseLostError when `owner` lost it.
+   */
   checkpointFanOut(
     submissionId: string,
     owner: string,
@@ -56,7 +64,10 @@ export interface SubmissionStore {
   ): Promise<Submission>;
   /** Ends fan-out: `records` becomes the total. Throws LeaseLostError when `owner` lost the lease. */
   completeFanOut(submissionId: string, owner: string, records: number, nowMs: number): Promise<Submission>;
-  /** Ends the submission as `rejected`, only while fan-out holds the lease and nothing was sent. */
+  /**
+   * Ends the submission as `rejected`, only while nothing was sent: no lane, no records. Otherwise nothing changes, which the
+   * returned state tells. Throws LeaseLostError when `owner` lost the lease.
+   */
   reject(
     submissionId: string,
     owner: string,
@@ -68,10 +79,11 @@ export interface SubmissionStore {
   closeChunks(submissionId: string, chunks: readonly number[], nowMs: number): Promise<Submission>;
   /**
    * `processing` or `cancelling` to `finalizing`, only when fan-out is done and the number of closed chunks is `chunks`
-   * (of the submission as just read). True for exactly one caller per generation.
+   * (of the submission as just read). True for exactly one caller per generation, and for none when it got no answer and
+   * repeats the call: the reconciler then sends the finalize message.
    */
   beginFinalizing(submissionId: string, chunks: number, nowMs: number): Promise<boolean>;
-  /** Takes the finalize lease while `finalizing`. */
+  /** Takes the finalize lease while `finalizing`; `over` in every other state. */
   claimFinalize(claim: { submissionId: string; owner: string; nowMs: number; leaseMs: number }): Promise<Claim>;
   checkpointFinalize(
     submissionId: string,
@@ -86,12 +98,16 @@ export interface SubmissionStore {
     end: { state: ClosedState; resultsVersion: number; counts: Counts; nowMs: number },
   ): Promise<Submission>;
 
-  /** Sets the stop order unless one is set; `cancelled` also moves an open state other than `finalizing` to `cancelling`. Returns the item as stored. */
+  /**
+   * Sets the stop order of an open submission unless one is set; `cancelled` also moves a state other than `finalizing` to
+   * `cancelling`. Returns the item as stored.
+   */
   requestStop(submissionId: string, stop: StopOrder): Promise<Submission | undefined>;
   /**
    * Takes chunks out of the closed ones and moves any state but `rejected` back to `processing` (with the next check at
    * `nowMs` + a minute, a cleared stop order where `generation` is higher than the stored one, and a deadline not before `deadlineAtMs`).
-   * Used by a replay (`generation` = stored + 1 or the same when repeated) and by the finalizer that found an open record (same generation).
+   * Used by a replay (`generation` = stored + 1 or the same when repeated) and by the finalizer that found an open record (same generation,
+   * and its lease is gone). Nothing changes for an older generation.
    */
   reopen(
     submissionId: string,

@@ -24,6 +24,15 @@ export function describeQueue(make: Make<QueueWorld>): void {
     expect(textsOf(await receiveAll(world, 25))).toEqual(texts);
   });
 
+  test('a message that no queue takes is reported, its neighbours arrive', async () => {
+    const world = await make();
+
+    const failures = await world.queue.send([message('a'), message('x'.repeat(1_048_576)), message('c')]);
+
+    expect(failures).toEqual([{ index: 1, senderFault: true, code: 'MessageTooLong' }]);
+    expect(textsOf(await receiveAll(world, 2))).toEqual(['a', 'c']);
+  });
+
   test('a delivery tells what was sent, and how often it was received', async () => {
     const { queue } = await make();
     const sent = { ...message('Grüße 👋'), attributes: { reason: 'worker_crashed', record: '7' } };

@@ -11,6 +11,7 @@ import { createSubmissionStore } from '../../lambdas/adapters/submission-store.t
 import { createTestClock } from '../support/memory/index.ts';
 import type { StoreWorld } from './world.ts';
 
+type TableName = 'submissions' | 'records' | 'providers' | 'tenants';
 type Table = Pick<CreateTableCommandInput, 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'>;
 
 const hash = (AttributeName: string) => ({ AttributeName, KeyType: 'HASH' as const });
@@ -24,7 +25,7 @@ const index = (IndexName: string, partition: string, sort: string) => ({
 });
 
 /** Keys and indexes as the data stack declares them. */
-const TABLES: Record<'submissions' | 'records' | 'providers' | 'tenants', Table> = {
+const TABLES: Record<TableName, Table> = {
   submissions: {
     KeySchema: [hash('submissionId'), range('part')],
     AttributeDefinitions: [
@@ -50,8 +51,21 @@ export interface TestTables {
   /** Stores on new, empty tables. */
   world(): Promise<StoreWorld>;
   /** A new, empty table; its name. */
-  create(table: keyof typeof TABLES): Promise<string>;
+  create(table: TableName): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** The stores on tables that exist and are empty. */
+export function storesOn(client: DynamoDBDocumentClient, names: Record<TableName, string>): StoreWorld {
+  const clock = createTestClock();
+  return {
+    clock,
+    submissions: createSubmissionStore(client, names.submissions, clock),
+    ledger: createLedgerStore(client, names.submissions, clock),
+    records: createRecordStore(client, names.records, clock),
+    providers: createProviderStore(client, names.providers, clock),
+    admission: createAdmissionStore(client, names.tenants, clock),
+  };
 }
 
 /** An emulator of DynamoDB in this process. */
@@ -69,24 +83,19 @@ export async function startTables(): Promise<TestTables> {
   const client = DynamoDBDocumentClient.from(base, DOCUMENT_OPTIONS);
   let serial = 0;
 
-  const create = async (table: keyof typeof TABLES): Promise<string> => {
+  const create = async (table: TableName): Promise<string> => {
     const TableName = `${table}-${++serial}`;
     await base.send(new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...TABLES[table] }));
     return TableName;
   };
 
-  const world = async (): Promise<StoreWorld> => {
-    const clock = createTestClock();
-    const submissions = await create('submissions');
-    return {
-      clock,
-      submissions: createSubmissionStore(client, submissions, clock),
-      ledger: createLedgerStore(client, submissions, clock),
-      records: createRecordStore(client, await create('records'), clock),
-      providers: createProviderStore(client, await create('providers'), clock),
-      admission: createAdmissionStore(client, await create('tenants'), clock),
-    };
-  };
+  const world = async (): Promise<StoreWorld> =>
+    storesOn(client, {
+      submissions: await create('submissions'),
+      records: await create('records'),
+      providers: await create('providers'),
+      tenants: await create('tenants'),
+    });
 
   const stop = async (): Promise<void> => {
     base.destroy();

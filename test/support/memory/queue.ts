@@ -35,6 +35,14 @@ export interface MemoryQueueOptions {
   redrive?: { maxReceiveCount: number; deadLetters: MemoryQueue & { take(message: StoredMessage): void } };
 }
 
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
+const MAX_MESSAGE_BYTES = 1_048_576;
+
+function sizeOf({ body, attributes = {} }: OutgoingMessage): number {
+  const ofAttributes = Object.entries(attributes).map(([name, value]) => Buffer.byteLength(`${name}String${value}`));
+  return ofAttributes.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(body));
+}
+
 /** A standard queue: delays, visibility timeouts, receive counts and a redrive policy. */
 export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { take(message: StoredMessage): void } {
   const { clock, redrive, random, name } = options;
@@ -76,8 +84,11 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
   return {
     name,
     async send(messages) {
-      for (const message of messages) accept(message);
-      return [];
+      return messages.flatMap((message, index) => {
+        if (sizeOf(message) > MAX_MESSAGE_BYTES) return { index, senderFault: true, code: 'MessageTooLong' };
+        accept(message);
+        return [];
+      });
     },
     async receive(max, visibilityMs) {
       buryExhausted();

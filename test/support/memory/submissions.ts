@@ -58,6 +58,9 @@ export function createMemorySubmissions(
         );
       return pageOf(matching.toSorted(newestFirst).map(visible), tenantId, page);
     },
+    async listAll(page) {
+      return pageOf(table.all().map(visible), 'all', page);
+    },
     async listDue({ nowMs, limit }) {
       return indexed()
         .filter(({ nextCheckAtMs }) => (nextCheckAtMs ?? 0) <= nowMs)
