@@ -11,14 +11,7 @@ import { findTextStart } from './signatures.ts';
 
 export { FileRejectedError, type FileRejectionCode } from './file-rejected-error.ts';
 export { positionAfter, positionBefore } from './read-item.ts';
-export type {
-  CsvDialect,
-  DefectItem,
-  FileFormat,
-  ReadItem,
-  ReaderPosition,
-  RecordItem,
-} from './read-item.ts';
+export type { CsvDialect, DefectItem, FileFormat, ReadItem, ReaderPosition, RecordItem } from './read-item.ts';
 
 /*
  * What the reader promises, for CSV, NDJSON and JSON arrays alike:
