@@ -98,7 +98,7 @@ export function checkAgainstRules(app: App, sluice: Sluice): void {
 }
 
 /** The construct at a path below another one. */
-export const find = (scope: IConstruct, path: string): IConstruct | undefined =>
+const find = (scope: IConstruct, path: string): IConstruct | undefined =>
   path.split('/').reduce<IConstruct | undefined>((parent, id) => parent?.node.tryFindChild(id), scope);
 
 /** Name under which a stack exports a value: what the rules see of it in another stack. */

@@ -1,12 +1,13 @@
 import { SluiceError } from './errors.ts';
+import { SETTLE_RESERVE_MS } from './limits.ts';
 import { LANES, type Lane } from './model.ts';
 import { PACE_SHARE, type ProviderConfig } from './providers.ts';
 
 /** Bounds of an event source's maximum concurrency, https://docs.aws.amazon.com/lambda/latest/api/API_ScalingConfig.html */
-export const MIN_EVENT_SOURCE_CONCURRENCY = 2;
-export const MAX_EVENT_SOURCE_CONCURRENCY = 1_000;
+const MIN_EVENT_SOURCE_CONCURRENCY = 2;
+const MAX_EVENT_SOURCE_CONCURRENCY = 1_000;
 /** The longest that a function may run, https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
-export const MAX_FUNCTION_TIMEOUT_SECONDS = 900;
+const MAX_FUNCTION_TIMEOUT_SECONDS = 900;
 /** Records that an event source hands over without collecting for a second or longer. */
 const MAX_BATCH_WITHOUT_WINDOW = 10;
 
@@ -14,8 +15,8 @@ const MAX_BATCH_WITHOUT_WINDOW = 10;
 const LATENCY_FACTOR = 2;
 /** What a batch costs beside its calls: reading, reserving, writing rows and ledger, acknowledging. */
 const BATCH_OVERHEAD_MS = 100;
-/** Left at the end of an invocation for writing what was reached and handing back what was not. */
-const HAND_BACK_MS = 10_000;
+/** What is left beyond waiting and answers: the reserve for writing and handing back, and a slow start. */
+const HAND_BACK_MS = SETTLE_RESERVE_MS + 2_000;
 /** Shorter timeouts save nothing: a function is billed for what it uses. */
 const MIN_FUNCTION_TIMEOUT_SECONDS = 30;
 

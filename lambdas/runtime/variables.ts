@@ -30,7 +30,7 @@ export const toggle = v.pipe(
 );
 
 /** JSON text that matches `schema` once parsed. */
-export const json = <S extends v.GenericSchema>(schema: S) =>
+const json = <S extends v.GenericSchema>(schema: S) =>
   v.pipe(v.string(), v.parseJson(undefined, 'JSON is required'), schema);
 
 const providerName = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, 'lower-case provider names are required'));

@@ -60,8 +60,8 @@ export class Api extends Construct {
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       // Every body reaches the functions as it came: base64 of its bytes, whatever the content type's parameters are.
       binaryMediaTypes: ['*/*'],
-      // Access logs need the role of the account's API Gateway settings; it stays when the stack goes, since others may use it.
-      cloudWatchRole: true,
+      // The role stays when the stack goes, since other APIs of the account may log by it.
+      cloudWatchRole: api.setsAccountLogRole,
       deployOptions: {
         stageName,
         throttlingRateLimit: api.ratePerSecond,

@@ -31,7 +31,10 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
   readonly environment: Omit<EnvironmentValues<S>, CommonVariable>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  /** Whether messages that the function sends may come back to it: Lambda otherwise stops such a chain after 16 rounds. */
+  /**
+   * Whether messages that the function sends may come back to it. Lambda otherwise stops such a chain after about 16 rounds and
+   * sends the message to the dead-letter queue, https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+   */
   readonly sendsToItself?: boolean;
   /** Failed invocations within five minutes that are worth a look. Default 1. */
   readonly errorThreshold?: number;

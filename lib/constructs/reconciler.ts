@@ -9,7 +9,6 @@ import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
 import { addAlarm } from './alarms.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
-import type { Redrive } from './redrive.ts';
 import { indexArn, OPEN_INDEX } from './tables.ts';
 
 export interface ReconcilerProps {
@@ -19,6 +18,7 @@ export interface ReconcilerProps {
   readonly maxRecords: number;
   readonly laneVisibilitySeconds: number;
   readonly automaticRedrive: boolean;
+  readonly submissionDeadlineHours: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
   readonly records: ITable;
@@ -28,7 +28,6 @@ export interface ReconcilerProps {
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
   readonly finalizeQueue: QueueWithDlq;
-  readonly redrive: Redrive;
 }
 
 const INTERVAL = Duration.minutes(1);
@@ -61,7 +60,9 @@ export class Reconciler extends Construct {
         MAX_RECORDS: String(props.maxRecords),
         LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
-        REDRIVE_FUNCTION_NAME: props.redrive.fn.fn.functionName,
+        SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
+        BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
+        SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: 512,
@@ -104,8 +105,12 @@ export class Reconciler extends Construct {
       ['sqs:SendMessage'],
       working.map(({ queue }) => queue.queueArn),
     );
-    // Replay after an outage.
-    this.fn.allow('StartRedrive', ['lambda:InvokeFunction'], [props.redrive.fn.fn.functionArn]);
+    // Replay of what an outage dead-lettered.
+    this.fn.allow(
+      'DrainDeadLetters',
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
+      [props.smallLane.dlq.queueArn, props.bulkLane.dlq.queueArn],
+    );
   }
 
   #addAlarm({ settings }: ReconcilerProps): void {

@@ -4,17 +4,17 @@ import { Construct } from 'constructs';
 import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
-import { BY_TENANT_INDEX, indexArn, OPEN_INDEX } from './tables.ts';
+import { BY_TENANT_INDEX, indexArn } from './tables.ts';
 
 export interface RedriveProps {
   readonly settings: FunctionSettings;
   readonly providerRates: string;
   readonly maxRecordBytes: number;
+  readonly maxRecords: number;
   readonly submissionDeadlineHours: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
   readonly records: ITable;
-  readonly providers: ITable;
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
 }
@@ -35,7 +35,6 @@ export class Redrive extends Construct {
       environment: {
         SUBMISSIONS_TABLE: props.submissions.tableName,
         RECORDS_TABLE: props.records.tableName,
-        PROVIDERS_TABLE: props.providers.tableName,
         BUCKET: props.bucket.bucketName,
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
@@ -43,6 +42,7 @@ export class Redrive extends Construct {
         BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
         PROVIDER_RATES: props.providerRates,
         MAX_RECORD_BYTES: String(props.maxRecordBytes),
+        MAX_RECORDS: String(props.maxRecords),
         SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
@@ -53,19 +53,15 @@ export class Redrive extends Construct {
     this.#grant(props);
   }
 
-  #grant({ bucket, submissions, records, providers, smallLane, bulkLane }: RedriveProps): void {
+  #grant({ bucket, submissions, records, smallLane, bulkLane }: RedriveProps): void {
     // Which submissions and records are meant, by ledger; reopening them.
     this.fn.allow(
       'SelectAndReopen',
       ['dynamodb:Query', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
       [submissions.tableArn],
     );
-    // Submissions of a tenant, and open ones.
-    this.fn.allow(
-      'FindSubmissions',
-      ['dynamodb:Query'],
-      [indexArn(submissions, BY_TENANT_INDEX), indexArn(submissions, OPEN_INDEX)],
-    );
+    // Submissions of a tenant, and those of all tenants.
+    this.fn.allow('FindSubmissions', ['dynamodb:Query', 'dynamodb:Scan'], [indexArn(submissions, BY_TENANT_INDEX)]);
     this.fn.allow('ReadHeads', ['dynamodb:BatchGetItem'], [submissions.tableArn]);
     // Reasons, attempts and paid answers of the records; the row of the new generation.
     this.fn.allow(
@@ -75,8 +71,6 @@ export class Redrive extends Construct {
     );
     // The records as the customer sent them.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
-    // Whether a provider works again.
-    this.fn.allow('ReadBreakers', ['dynamodb:GetItem'], [providers.tableArn]);
     // Back to their lane; parked for good where they were replayed too often.
     this.fn.allow(
       'SendAgain',

@@ -60,12 +60,17 @@ export class PipelineStack extends Stack {
       smallLaneThreshold: limits.smallLaneThreshold,
     });
     const { submissionDeadlineHours, automaticRedrive } = stage;
-    const redrive = new Redrive(this, 'Redrive', { ...common, ...lanes, submissionDeadlineHours });
+    const redrive = new Redrive(this, 'Redrive', {
+      ...common,
+      ...lanes,
+      submissionDeadlineHours,
+      maxRecords: limits.maxRecords,
+    });
     new Reconciler(this, 'Reconciliation', {
       ...common,
       ...lanes,
       fanOutQueue: fanOut.queue,
-      redrive,
+      submissionDeadlineHours,
       maxRecords: limits.maxRecords,
       laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,
       automaticRedrive,

@@ -130,6 +130,12 @@ describe('the stage of the API', () => {
     ).toEqual([]);
   });
 
+  it('sets the role of the account that access logs need, unless something else does', () => {
+    const count = (of: Synthesized) => of.resources.filter(({ type }) => type === 'AWS::ApiGateway::Account').length;
+    expect(count(stages.prod)).toBe(1);
+    expect(count(synthesize({ ...prod, api: { ...prod.api, setsAccountLogRole: false } }))).toBe(0);
+  });
+
   it('is guarded by a web ACL where the stage names one', () => {
     const webAclArn = 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/test/1';
     const guarded = synthesize({ ...prod, api: { ...prod.api, webAclArn } });

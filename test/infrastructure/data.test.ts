@@ -38,7 +38,6 @@ const bucketPolicySchema = v.object({
 const STATEFUL = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret', 'AWS::KMS::Key'] as const;
 
 const stages = { dev: synthesize(dev), prod: synthesize(prod) };
-const customer = synthesize({ ...prod, encryption: 'customer' });
 
 describe('what holds data', () => {
   const statefulOf = (stage: keyof typeof stages) =>
@@ -183,82 +182,5 @@ describe('the buckets', () => {
         }),
       ],
     });
-  });
-});
-
-describe('the alarm topic', () => {
-  const topicSchema = v.object({ KmsMasterKeyId: v.unknown() });
-  const statementsSchema = v.object({
-    PolicyDocument: v.object({ Statement: v.array(v.record(v.string(), v.unknown())) }),
-  });
-  const keySchema = v.object({
-    EnableKeyRotation: v.literal(true),
-    KeyPolicy: v.object({ Statement: v.array(v.record(v.string(), v.unknown())) }),
-  });
-  const ofThisAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
-  const cloudWatch = { Service: 'cloudwatch.amazonaws.com' };
-
-  it('has a key that alarms of this account may use', () => {
-    const [topic] = stages.prod.ofType('AWS::SNS::Topic', topicSchema);
-    const [key] = stages.prod.ofType('AWS::KMS::Key', keySchema);
-    expect(stages.prod.referenced(topic?.properties.KmsMasterKeyId)).toBe(key?.id);
-    expect(key?.properties.KeyPolicy.Statement).toContainEqual(
-      expect.objectContaining({
-        Principal: cloudWatch,
-        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        Condition: ofThisAccount,
-      }),
-    );
-  });
-
-  it('takes alarms of this account, over TLS only', () => {
-    const [policy] = stages.prod.ofType('AWS::SNS::TopicPolicy', statementsSchema);
-    expect(policy?.properties.PolicyDocument.Statement).toEqual([
-      expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-      expect.objectContaining({
-        Effect: 'Allow',
-        Action: 'sns:Publish',
-        Principal: cloudWatch,
-        Condition: ofThisAccount,
-      }),
-    ]);
-  });
-
-  it('mails to the configured address, and to nobody where there is none', () => {
-    const subscription = v.object({ Protocol: v.literal('email'), Endpoint: v.string() });
-    const addresses = (stage: keyof typeof stages) =>
-      stages[stage].ofType('AWS::SNS::Subscription', subscription).map(({ properties }) => properties.Endpoint);
-    expect(addresses('prod')).toEqual([prod.alarms.email]);
-    expect(addresses('dev')).toEqual([]);
-  });
-});
-
-describe('with a key of the customer', () => {
-  const keyId = customer.resources.find(({ id }) => id.startsWith('DataKey'))?.id;
-  const sse = v.object({ SSEType: v.literal('KMS'), SSEEnabled: v.literal(true), KMSMasterKeyId: v.unknown() });
-
-  it('tables, files, credentials and messages are encrypted by it', () => {
-    const keys = [
-      ...customer
-        .ofType('AWS::DynamoDB::Table', v.object({ SSESpecification: sse }))
-        .map((table) => table.properties.SSESpecification.KMSMasterKeyId),
-      ...customer
-        .ofType('AWS::SQS::Queue', v.object({ KmsMasterKeyId: v.unknown() }))
-        .map((queue) => queue.properties.KmsMasterKeyId),
-      ...customer
-        .ofType('AWS::SecretsManager::Secret', v.object({ KmsKeyId: v.unknown() }))
-        .map((secret) => secret.properties.KmsKeyId),
-    ];
-    expect(keys.map((key) => customer.referenced(key))).toEqual(Array.from({ length: 5 + 8 + 1 }, () => keyId));
-    const files = customer.resources.find(({ id }) => id.startsWith('FilesBucket') && !id.includes('Policy'));
-    expect(JSON.stringify(files?.properties['BucketEncryption'])).toContain(keyId);
-  });
-
-  it('the functions need no right to the key: they use it through the services', () => {
-    const policies = customer.resources.filter(({ type }) => type === 'AWS::IAM::Policy');
-    expect(policies).toHaveLength(9);
-    expect(JSON.stringify(policies)).not.toContain('kms:');
-    const key = customer.resources.find(({ id }) => id === keyId);
-    expect(JSON.stringify(key?.properties['KeyPolicy'])).toContain('"kms:CallerAccount":{"Ref":"AWS::AccountId"}');
   });
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
+import { MAX_RECEIVE_COUNT } from '../../lambdas/domain/limits.ts';
 import { synthesize } from './synthesized.ts';
 
 const queueSchema = v.object({
@@ -45,8 +46,8 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
     expect(new Set(dlqIds).size).toBe(4);
   });
 
-  it.each(working)('$id gives a message up after five receives', ({ properties }) => {
-    expect(properties.RedrivePolicy?.maxReceiveCount).toBe(5);
+  it.each(working)('$id gives a message up after as many receives as the worker counts on', ({ properties }) => {
+    expect(properties.RedrivePolicy?.maxReceiveCount).toBe(MAX_RECEIVE_COUNT);
   });
 
   it.each(working)('$id keeps messages for less than half of what its dead-letter queue does', ({ properties }) => {
