@@ -18,6 +18,7 @@ import { SecretsService } from './aws/services/secrets.ts';
 import { SnsService } from './aws/services/sns.ts';
 import { SqsService } from './aws/services/sqs.ts';
 import { StsService } from './aws/services/sts.ts';
+import { textOf } from './aws/shapes.ts';
 import type { AuthorizationRequest, Cloud, CloudOptions, DeployedResource, QueueDepth } from './contract.ts';
 import { LocalCloudError } from './errors.ts';
 import { loadAssembly, type StackTemplate } from './templates/assembly.ts';
@@ -106,6 +107,7 @@ async function openCloud(
     accountId,
     resources,
     outputs: assembly.outputs,
+    ignored: assembly.ignored,
     byType: (type) => byType(type),
     byLogicalId: (logicalId, stack) => byLogicalId(resources, logicalId, stack),
     find: (id) => resources.find(({ arn, physicalId }) => physicalId === id || (arn !== '' && arn === id)),
@@ -127,7 +129,7 @@ async function openCloud(
 /** Lambda runs a function under its role only if the role trusts Lambda. */
 async function checkTrust(functions: readonly DeployedResource[], authorizer: Authorizer): Promise<void> {
   for (const { stack, logicalId, properties } of functions) {
-    const resource = String(properties['Role']);
+    const resource = textOf(properties['Role']);
     const principal = servicePrincipal('lambda.amazonaws.com');
     const { allowed, message } = await authorizer.decide({ principal, action: 'sts:AssumeRole', resource });
     if (!allowed) throw new LocalCloudError(`${stack}/${logicalId} cannot run under its role: ${message}.`);
@@ -164,7 +166,7 @@ async function queueDepth(
   const depth =
     queue === undefined
       ? undefined
-      : await fauxqs.command('queueDepth', { name: String(queue.attributes['QueueName']) });
+      : await fauxqs.command('queueDepth', { name: textOf(queue.attributes['QueueName']) });
   if (depth !== undefined) return depth;
   throw new LocalCloudError(`The local cloud has no queue ${urlOrArn}.`);
 }

@@ -230,6 +230,8 @@ export interface Cloud {
   readonly accountId: string;
   /** Every resource of the templates, in the order in which they were created. */
   readonly resources: readonly DeployedResource[];
+  /** Resources that were left out, as `stack/logicalId (type): reason`; nothing on this machine depends on them. */
+  readonly ignored: readonly string[];
   /** Outputs by stack name and output key. */
   readonly outputs: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   byType(type: string): readonly DeployedResource[];

@@ -4,7 +4,7 @@ import type { Authorizer } from './authorization/authorizer.ts';
 import { servicePrincipal } from './authorization/principals.ts';
 import type { Emulator } from './emulators/emulator.ts';
 import type { Upstream } from './front/upstream.ts';
-import { isRecord } from './services/shapes.ts';
+import { isRecord, textOf } from './shapes.ts';
 
 /** Queue properties that the emulator takes as attributes of the same name. */
 const QUEUE_ATTRIBUTES = [
@@ -49,7 +49,7 @@ export async function provision(
         await createTopic(resource, fauxqs, authorizer);
         break;
       case 'AWS::SNS::Subscription':
-        await subscribe(String(resource.properties['TopicArn']), resource.properties, resource, fauxqs, authorizer);
+        await subscribe(textOf(resource.properties['TopicArn']), resource.properties, resource, fauxqs, authorizer);
         break;
       case 'AWS::DynamoDB::Table':
       case 'AWS::DynamoDB::GlobalTable':
@@ -66,23 +66,18 @@ function queueOf(queue: DeployedResource): {
   arn: string;
   attributes: Record<string, string>;
 } {
-  const attributes = QUEUE_ATTRIBUTES.flatMap((name) => {
-    const value = queue.properties[name];
-    if (value === undefined || value === null) return [];
-    return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
-  });
   return {
-    name: String(queue.attributes['QueueName']),
+    name: textOf(queue.attributes['QueueName']),
     url: queue.physicalId,
     arn: queue.arn,
-    attributes: Object.fromEntries(attributes),
+    attributes: attributesOf(queue.properties, QUEUE_ATTRIBUTES),
   };
 }
 
 async function createTopic(topic: DeployedResource, fauxqs: Emulator, authorizer: Authorizer): Promise<void> {
   const displayName = topic.properties['DisplayName'];
   const attributes = typeof displayName === 'string' ? { DisplayName: displayName } : {};
-  await fauxqs.command('createTopic', { name: String(topic.attributes['TopicName']), arn: topic.arn, attributes });
+  await fauxqs.command('createTopic', { name: textOf(topic.attributes['TopicName']), arn: topic.arn, attributes });
   for (const subscription of [topic.properties['Subscription'] ?? []].flat()) {
     if (isRecord(subscription)) await subscribe(topic.arn, subscription, topic, fauxqs, authorizer);
   }
@@ -95,8 +90,8 @@ async function subscribe(
   fauxqs: Emulator,
   authorizer: Authorizer,
 ): Promise<void> {
-  const protocol = String(subscription['Protocol']);
-  const endpoint = String(subscription['Endpoint']);
+  const protocol = textOf(subscription['Protocol']);
+  const endpoint = textOf(subscription['Endpoint']);
   if (TO_PEOPLE.has(protocol)) return;
   if (protocol !== 'sqs') {
     throw new LocalCloudError(
@@ -111,12 +106,19 @@ async function subscribe(
     context: { 'aws:SourceArn': topicArn },
   });
   if (!allowed) return;
-  const attributes = ['FilterPolicy', 'FilterPolicyScope', 'RawMessageDelivery'].flatMap((name) => {
-    const value = subscription[name];
-    if (value === undefined) return [];
-    return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
-  });
-  await fauxqs.command('subscribe', { topicArn, protocol, endpoint, attributes: Object.fromEntries(attributes) });
+  const attributes = attributesOf(subscription, ['FilterPolicy', 'FilterPolicyScope', 'RawMessageDelivery']);
+  await fauxqs.command('subscribe', { topicArn, protocol, endpoint, attributes });
+}
+
+/** The named members as the services' APIs take them: everything is text, and objects are JSON. */
+function attributesOf(from: Record<string, unknown>, names: readonly string[]): Record<string, string> {
+  const attributes: Record<string, string> = {};
+  for (const name of names) {
+    const value = from[name];
+    if (isRecord(value)) attributes[name] = JSON.stringify(value);
+    else if (value !== undefined) attributes[name] = textOf(value);
+  }
+  return attributes;
 }
 
 async function createTable(table: DeployedResource, dynalite: Upstream, region: string): Promise<void> {

@@ -49,7 +49,8 @@ function evaluateOutputs(
     const value = evaluate(output.Value, scope);
     outputs[key] = value;
     if (output.Export === undefined) continue;
-    const name = String(evaluate(output.Export.Name, scope));
+    const name = evaluate(output.Export.Name, scope);
+    if (typeof name !== 'string') throw new LocalCloudError(`${scope.place}: the export's name is not text.`);
     if (exported.has(name)) throw new LocalCloudError(`${scope.place}: the export ${name} exists already.`);
     exported.set(name, value);
   }

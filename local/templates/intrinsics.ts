@@ -132,7 +132,9 @@ function evaluateSub(argument: Json, scope: Scope): string {
 function evaluateSelect(argument: Json, scope: Scope): Json {
   const [index, items] = asList(argument, scope, 'Fn::Select');
   const list = asList(evaluate(items ?? null, scope), scope, 'Fn::Select');
-  return list[Number(evaluate(index ?? null, scope))] ?? fail(scope, `Fn::Select finds no item ${String(index)}`);
+  return (
+    list[Number(evaluate(index ?? null, scope))] ?? fail(scope, `Fn::Select finds no item ${JSON.stringify(index)}`)
+  );
 }
 
 function intrinsicOf(value: Json): [name: string, argument: Json] | undefined {

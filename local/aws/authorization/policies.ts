@@ -1,5 +1,6 @@
 import type { DeployedResource, Json, StatementReference } from '../../contract.ts';
 import { LocalCloudError } from '../../errors.ts';
+import { textOf } from '../shapes.ts';
 import { awsManagedPolicies } from './aws-managed-policies.ts';
 import { baseArn } from './arns.ts';
 import { parsePolicy, type PolicyDocument } from './documents.ts';
@@ -135,7 +136,7 @@ function inlinePolicies(role: DeployedResource): NamedPolicy[] {
   return policies.map((policy, index) => {
     const { PolicyName, PolicyDocument } =
       typeof policy === 'object' && policy !== null && !Array.isArray(policy) ? policy : {};
-    return { name: String(PolicyName), document: parsePolicy(PolicyDocument, `${place(role)}, policy ${index}`) };
+    return { name: textOf(PolicyName), document: parsePolicy(PolicyDocument, `${place(role)}, policy ${index}`) };
   });
 }
 
@@ -188,8 +189,8 @@ function targets(resource: DeployedResource, property: string, policy: string): 
 /** A Lambda permission is one statement of the function's resource policy. */
 function permission(resource: DeployedResource): { target: string; document: PolicyDocument } {
   const { Action, FunctionName, Principal, SourceAccount, SourceArn } = resource.properties;
-  const principal = String(Principal);
-  const target = String(FunctionName);
+  const principal = textOf(Principal);
+  const target = textOf(FunctionName);
   const isService = principal.includes('.amazonaws.com');
   const conditions = {
     ...(SourceArn === undefined ? {} : { ArnLike: { 'aws:SourceArn': SourceArn } }),
@@ -199,7 +200,7 @@ function permission(resource: DeployedResource): { target: string; document: Pol
     Sid: resource.logicalId,
     Effect: 'Allow',
     Principal: principal === '*' ? '*' : isService ? { Service: principal } : { AWS: principal },
-    Action: String(Action),
+    Action: textOf(Action),
     Resource: '*',
     ...(Object.keys(conditions).length === 0 ? {} : { Condition: conditions }),
   };

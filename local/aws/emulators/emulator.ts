@@ -21,7 +21,8 @@ export class Emulator {
     this.#worker = worker;
     this.port = port;
     worker.on('message', (message: EmulatorMessage) => this.#settle(message));
-    worker.on('error', (error) => {
+    worker.on('error', (thrown: unknown) => {
+      const error = thrown instanceof Error ? thrown : new LocalCloudError(String(thrown));
       for (const { reject } of this.#pending.values()) reject(error);
       this.#pending.clear();
       onFailure(error);

@@ -62,7 +62,9 @@ function makeFair(queue: EmulatedQueue): void {
   queue.inflightMessages = inFlight;
   Object.defineProperty(queue, 'messages', {
     get: () => backlog,
-    set: () => (backlog = new FairBacklog(inFlight)),
+    set: () => {
+      backlog = new FairBacklog(inFlight);
+    },
   });
 }
 
@@ -84,9 +86,9 @@ function queueDepth(name: string): QueueDepth | undefined {
 }
 
 // S3 lists keys by their bytes. The emulator sorts by locale but pages by code unit, and would skip keys between pages.
-String.prototype.localeCompare = function byCodeUnit(this: string, that: string): number {
-  return String(this) < that ? -1 : String(this) > that ? 1 : 0;
-};
+Reflect.set(String.prototype, 'localeCompare', function byCodeUnit(this: string, that: string): number {
+  return this < that ? -1 : this > that ? 1 : 0;
+});
 
 await app.listen({ port: 0, host: '127.0.0.1' });
 // The front keeps its connections open; one that is closed just as a request is sent would fail it.

@@ -4,7 +4,7 @@ import { AwsError, jsonReply, type Reply } from '../front/errors.ts';
 import type { Check, Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
 import { forwarded, type Upstream, type UpstreamAnswer } from '../front/upstream.ts';
-import { isRecord } from './shapes.ts';
+import { isRecord, textOf } from '../shapes.ts';
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const TARGET_PREFIX = 'DynamoDB_20120810.';
@@ -85,7 +85,7 @@ export class DynamoDbService implements Service {
 
   async #failed(call: Call, input: Record<string, unknown>, answer: UpstreamAnswer): Promise<Reply> {
     const error: unknown = JSON.parse(answer.body.toString());
-    const type = isRecord(error) ? String(error['__type']) : '';
+    const type = isRecord(error) ? textOf(error['__type']) : '';
     call.errorCode = type.split('#').pop();
     const wantsItem = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
     if (!isRecord(error) || call.errorCode !== 'ConditionalCheckFailedException' || !wantsItem) {
@@ -116,7 +116,7 @@ function tableNameOf(nameOrArn: unknown): string {
 
 function keyOf(properties: JsonObject, item: unknown): Record<string, unknown> {
   const schema = Array.isArray(properties['KeySchema']) ? properties['KeySchema'] : [];
-  const names = schema.flatMap((element) => (isRecord(element) ? [String(element['AttributeName'])] : []));
+  const names = schema.flatMap((element) => (isRecord(element) ? [textOf(element['AttributeName'])] : []));
   return Object.fromEntries(names.map((name) => [name, isRecord(item) ? item[name] : undefined]));
 }
 

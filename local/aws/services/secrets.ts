@@ -4,7 +4,7 @@ import type { Call } from '../front/call.ts';
 import { AwsError, jsonReply, type Reply } from '../front/errors.ts';
 import type { Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
-import { isRecord } from './shapes.ts';
+import { isRecord, textOf } from '../shapes.ts';
 
 const CONTENT_TYPE = 'application/x-amz-json-1.1';
 
@@ -46,7 +46,7 @@ export class SecretsService implements Service {
     if (answer === undefined) {
       throw new AwsError(400, 'UnknownOperationException', `The local cloud does not support ${action}.`);
     }
-    const id = String(input['SecretId'] ?? '');
+    const id = textOf(input['SecretId']);
     const secret = this.#secrets.find(({ arn, name }) => id === arn || id === name || id === arn.slice(0, -7));
     call.target = secret?.name ?? id;
     const resource = secret?.arn ?? (id.startsWith('arn:') ? id : '*');
@@ -70,10 +70,10 @@ function getValue(secret: Secret, input: Record<string, unknown>): unknown {
   const stage = input['VersionStage'] ?? (id === undefined ? 'AWSCURRENT' : undefined);
   const version = secret.versions.find(
     (candidate) =>
-      (id === undefined || candidate.id === id) && (stage === undefined || candidate.stages.includes(String(stage))),
+      (id === undefined || candidate.id === id) && (stage === undefined || candidate.stages.includes(textOf(stage))),
   );
   if (version === undefined) {
-    const wanted = id === undefined ? `staging label: ${String(stage)}` : `VersionId: ${String(id)}`;
+    const wanted = id === undefined ? `staging label: ${textOf(stage)}` : `VersionId: ${textOf(id)}`;
     throw new AwsError(
       400,
       'ResourceNotFoundException',
@@ -100,7 +100,7 @@ function putValue(secret: Secret, input: Record<string, unknown>): unknown {
     );
   }
   const id = typeof input['ClientRequestToken'] === 'string' ? input['ClientRequestToken'] : randomUUID();
-  const stages = Array.isArray(input['VersionStages']) ? input['VersionStages'].map(String) : ['AWSCURRENT'];
+  const stages = Array.isArray(input['VersionStages']) ? input['VersionStages'].map(textOf) : ['AWSCURRENT'];
   addVersion(secret, id, value, stages);
   return { ARN: secret.arn, Name: secret.name, VersionId: id, VersionStages: stages };
 }
@@ -132,7 +132,7 @@ function describe(secret: Secret): unknown {
 function create(resource: DeployedResource): Secret {
   const { arn, properties } = resource;
   const name = arn.slice(arn.indexOf(':secret:') + ':secret:'.length, -7);
-  const secret: Secret = { arn, name, description: String(properties['Description'] ?? ''), versions: [] };
+  const secret: Secret = { arn, name, description: textOf(properties['Description']), versions: [] };
   addVersion(secret, randomUUID(), initialValue(properties), ['AWSCURRENT']);
   return secret;
 }
@@ -144,13 +144,13 @@ function initialValue(properties: JsonObject): string {
   if (!isRecord(generate)) return randomPassword(32, '', false);
   const password = randomPassword(
     Number(generate['PasswordLength'] ?? 32),
-    String(generate['ExcludeCharacters'] ?? ''),
+    textOf(generate['ExcludeCharacters']),
     generate['ExcludePunctuation'] === true,
   );
   const template = generate['SecretStringTemplate'];
   if (typeof template !== 'string') return password;
   const content: unknown = JSON.parse(template);
-  return JSON.stringify({ ...(isRecord(content) ? content : {}), [String(generate['GenerateStringKey'])]: password });
+  return JSON.stringify({ ...(isRecord(content) ? content : {}), [textOf(generate['GenerateStringKey'])]: password });
 }
 
 function randomPassword(length: number, excluded: string, lettersAndDigits: boolean): string {

@@ -1,4 +1,4 @@
-import { isRecord } from './shapes.ts';
+import { isRecord, textOf } from '../shapes.ts';
 
 /** Limits of SQS that the emulator does not enforce. Source: Amazon SQS Developer Guide, "Message quotas". */
 const MAX_DELAY_SECONDS = 900;
@@ -18,12 +18,12 @@ export function checkMessage(message: Record<string, unknown>): MessageRefusal |
   }
   if (delay !== undefined && (!Number.isInteger(delay) || Number(delay) < 0 || Number(delay) > MAX_DELAY_SECONDS)) {
     return invalid(
-      `Value ${String(delay)} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}.`,
+      `Value ${textOf(delay)} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}.`,
     );
   }
   if (group !== undefined && (typeof group !== 'string' || !MESSAGE_GROUP_ID.test(group))) {
     return invalid(
-      `Value ${String(group)} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.`,
+      `Value ${textOf(group)} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.`,
     );
   }
   return checkAttributes(message['MessageAttributes']);

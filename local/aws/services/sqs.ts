@@ -4,7 +4,7 @@ import { AwsError, jsonReply, type Reply } from '../front/errors.ts';
 import type { Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
 import { forwarded, type Upstream } from '../front/upstream.ts';
-import { isRecord } from './shapes.ts';
+import { isRecord, textOf } from '../shapes.ts';
 import { checkMessage } from './sqs-messages.ts';
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
@@ -40,7 +40,7 @@ export class SqsService implements Service {
   constructor(gate: Gate, emulator: Upstream, queues: readonly DeployedResource[]) {
     this.#gate = gate;
     this.#emulator = emulator;
-    this.#queues = new Map(queues.map((queue) => [String(queue.attributes['QueueName']), queue]));
+    this.#queues = new Map(queues.map((queue) => [textOf(queue.attributes['QueueName']), queue]));
   }
 
   async handle(call: Call): Promise<Reply> {

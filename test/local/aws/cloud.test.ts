@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
@@ -39,7 +41,7 @@ describe('topics', () => {
       Type: 'AWS::SQS::QueuePolicy',
       Properties: {
         Queues: [{ Ref: 'Queue' }],
-        PolicyDocument: { Version: '2012-10-17', Statement: [{ ...policy, Resource: getAtt('Queue') } as never] },
+        PolicyDocument: { Version: '2012-10-17', Statement: [{ ...policy, Resource: getAtt('Queue') }] },
       },
     },
     Subscription: {
@@ -152,6 +154,20 @@ test('a function whose role does not trust Lambda is an error at start', async (
     },
   });
   await expect(starting).rejects.toThrow(/Test\/Function cannot run under its role: .* sts:AssumeRole/);
+});
+
+test('a process that has stopped its cloud ends by itself: no thread, timer or socket is left', async () => {
+  const assembly = writeAssembly({ Test: { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } } });
+  const cloudModule = new URL('../../../local/cloud.ts', import.meta.url);
+  const script = `
+    const { startCloud } = await import(${JSON.stringify(cloudModule.href)});
+    const cloud = await startCloud({ assemblyDirectory: ${JSON.stringify(assembly.directory)} });
+    await fetch(cloud.awsEndpoint);
+    await cloud.stop();
+    console.log('stopped');`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  assembly.remove();
+  expect(stdout).toBe('stopped\n');
 });
 
 test('the same seed gives the same names', async () => {

@@ -1,8 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import type { Json } from '../../../local/contract.ts';
+
+/** Every cloud starts two emulators in threads of their own, which takes a while on a busy machine. */
+jest.setTimeout(60_000);
 
 export type Resources = Record<string, { Type: string; Properties?: Json; [member: string]: Json | undefined }>;
 

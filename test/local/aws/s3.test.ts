@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   CopyObjectCommand,
   DeleteObjectsCommand,
@@ -286,6 +289,25 @@ describe('bodies', () => {
     expect(await answer.Body?.transformToString()).toBe('abcdefghij');
   });
 
+  test('that a caller hangs up on leave the endpoint unharmed and silent', async () => {
+    const complain = jest.spyOn(console, 'error');
+    await put('uploads/long', 'x'.repeat(10_000_000));
+    const answer = await writer.send(new GetObjectCommand({ Bucket, Key: 'uploads/long' }));
+    const body = answer.Body as Readable;
+    await once(body, 'data');
+    body.destroy();
+    const url = await getSignedUrl(writer, new PutObjectCommand({ Bucket, Key: 'uploads/hangup' }));
+    const upload = request(url, { method: 'PUT', headers: { 'content-length': 1_000_000 } });
+    upload.on('error', () => undefined).write(Buffer.alloc(1000));
+    const closed = new Promise((resolve) => upload.on('close', resolve));
+    await once(upload, 'socket');
+    upload.destroy();
+    await closed;
+    expect(await read('uploads/long')).toHaveLength(10_000_000);
+    expect((await rejection(read('uploads/hangup'))).name).toBe('NoSuchKey');
+    expect(complain).not.toHaveBeenCalled();
+  });
+
   test('that are empty are objects too', async () => {
     const url = await getSignedUrl(writer, new PutObjectCommand({ Bucket, Key: 'uploads/empty' }));
     expect((await fetch(url, { method: 'PUT', body: '' })).status).toBe(200);
@@ -302,7 +324,7 @@ describe('bodies', () => {
 
 test('keys are listed by their bytes, across pages', async () => {
   const keys = ['uploads/order/B', 'uploads/order/_', 'uploads/order/a', 'uploads/order/b'];
-  for (const key of [...keys].reverse()) await put(key, 'x');
+  for (const key of keys.toReversed()) await put(key, 'x');
   const page = (ContinuationToken?: string) =>
     lister.send(
       new ListObjectsV2Command({

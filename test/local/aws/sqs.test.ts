@@ -86,7 +86,7 @@ describe('permissions', () => {
 
 describe('queues of the templates', () => {
   test('have URLs on the endpoint itself, which the SDK follows', async () => {
-    const name = String(cloud.byLogicalId('Queue').attributes['QueueName']);
+    const name = url('Queue').split('/').pop() ?? '';
     const found = await operator.send(new GetQueueUrlCommand({ QueueName: name }));
     expect(found.QueueUrl).toBe(url('Queue'));
     expect(url('Queue')).toBe(`${cloud.awsEndpoint}/123456789012/${name}`);

@@ -136,7 +136,7 @@ describe('resources', () => {
     });
     expect(find(evaluated, long)?.physicalId).toMatch(/^a-stack-[a-z0-9-]+-[a-z0-9]{12}$/);
     expect(find(evaluated, long)?.physicalId.length).toBeLessThanOrEqual(63);
-    expect(String(find(evaluated, `${long}2`)?.attributes['QueueName']).length).toBeLessThanOrEqual(80);
+    expect(find(evaluated, `${long}2`)?.physicalId.split('/').pop()?.length).toBeLessThanOrEqual(80);
     expect(find(evaluated, 'Short')?.physicalId).toMatch(/^a-stack-with-a-long-name-Short-[A-Z0-9]{12}$/);
   });
 
