@@ -11,24 +11,56 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 /**
  * Compiles a JSON Schema (draft 07). Compiling costs milliseconds: do it once per process.
  *
+ * Misspelt keywords and types are refused here; whether the schema as a whole is one is for {@link checkSchema} to say, which
+ * would double what a function's start costs.
+ *
  * @param whole - What a sentence calls the value itself, for example `The record`.
  * @throws InvalidDataError when the schema itself is not usable.
  */
 export function compileSchema(name: string, schema: JsonSchema, whole: string): SchemaCheck {
-  // Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema.
-  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true });
-  addFormats.default(ajv);
   try {
-    const validate = ajv.compile(schema);
+    shared ??= compiler({ validateSchema: false });
+    const validate = shared.compile(schema);
     const declared = declaredNames(schema);
     return (value) => {
       if (validate(value)) return undefined;
       return describe(validate.errors?.[0], declared, whole);
     };
   } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidDataError(`${name} is not a usable JSON Schema: ${problem}. Correct it.`, { cause });
+    throw unusable(name, cause);
   }
+}
+
+/** Checks a schema against the standard itself. For tests and tools. Throws InvalidDataError. */
+export function checkSchema(name: string, schema: JsonSchema): void {
+  try {
+    compiler({ validateSchema: true }).compile(schema);
+  } catch (cause) {
+    throw unusable(name, cause);
+  }
+}
+
+/** One for all schemas: making it takes longer than compiling one. */
+let shared: Ajv | undefined;
+
+/** Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema. */
+function compiler(options: { validateSchema: boolean }): Ajv {
+  const ajv = new Ajv({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allowUnionTypes: true,
+    // Two schemas may have the same $id: none is known to the others.
+    addUsedSchema: false,
+    ...options,
+  });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+function unusable(name: string, cause: unknown): InvalidDataError {
+  const problem = cause instanceof Error ? cause.message : String(cause);
+  return new InvalidDataError(`${name} is not a usable JSON Schema: ${problem}. Correct it.`, { cause });
 }
 
 /** Compiles config/record.schema.json. The check's sentence names the field and the rule, never a value. */

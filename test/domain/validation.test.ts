@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
-import { compileSchema, createRecordValidator } from '../../lambdas/domain/validation.ts';
+import { PROVIDERS } from '../../config/providers.ts';
+import { checkSchema, compileSchema, createRecordValidator } from '../../lambdas/domain/validation.ts';
 import { makeFields } from '../support/factories.ts';
 
 const check = createRecordValidator(recordSchema);
@@ -40,5 +41,23 @@ describe('record validation', () => {
 
   it('refuses a schema that is not one, and says which', () => {
     expect(() => createRecordValidator({ type: 'objekt' })).toThrow(/config\/record\.schema\.json is not a usable/);
+  });
+});
+
+describe('the configured schemas', () => {
+  it.each([
+    ['config/record.schema.json', recordSchema],
+    ...PROVIDERS.map(({ name, responseSchema }) => [`responseSchema of ${name}`, responseSchema] as const),
+  ])('%s is a JSON Schema by the standard', (name, schema) => {
+    expect(() => checkSchema(name, schema)).not.toThrow();
+  });
+
+  it('would be found out if they were not', () => {
+    expect(() => checkSchema('x', { type: 'object', required: 'record_id' })).toThrow(/x is not a usable JSON Schema/);
+  });
+
+  it('may have the same $id', () => {
+    const schema = { $id: 'https://example.com/x', type: 'string' };
+    for (const name of ['a', 'b']) expect(compileSchema(name, { ...schema }, 'It')('text')).toBeUndefined();
   });
 });
