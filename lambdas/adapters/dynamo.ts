@@ -4,6 +4,7 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
+  ScanCommand,
   UpdateCommand,
   type DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
@@ -101,6 +102,22 @@ export class DynamoTable {
           ScanIndexForward: query.descending !== true,
           ...(query.limit === undefined ? {} : { Limit: query.limit }),
           ...(query.after === undefined ? {} : { ExclusiveStartKey: query.after }),
+        }),
+      ),
+    );
+    const items = answer.Items ?? [];
+    return answer.LastEvaluatedKey === undefined ? { items } : { items, next: answer.LastEvaluatedKey };
+  }
+
+  /** One page of a whole index, in no order that means anything. */
+  async scanPage(scan: { index: string; limit: number; after?: Item }): Promise<{ items: Item[]; next?: Item }> {
+    const answer = await this.#calling(`scanning ${scan.index}`, async () =>
+      this.#client.send(
+        new ScanCommand({
+          TableName: this.name,
+          IndexName: scan.index,
+          Limit: scan.limit,
+          ...(scan.after === undefined ? {} : { ExclusiveStartKey: scan.after }),
         }),
       ),
     );

@@ -7,7 +7,7 @@ import { expr } from './expression.ts';
 import { BY_TENANT_INDEX, metaKey, OPEN_INDEX, OPEN_SHARD_KEYS, parseMeta } from './submission-item.ts';
 import type { SubmissionTable } from './submission-table.ts';
 
-type Lists = Pick<SubmissionStore, 'listByTenant' | 'listDue' | 'listOpen'>;
+type Lists = Pick<SubmissionStore, 'listByTenant' | 'listAll' | 'listDue' | 'listOpen'>;
 
 /** A place in an index: the index's sort key and the submission. */
 const positionSchema = v.tuple([v.number(), v.string()]);
@@ -16,6 +16,7 @@ type Position = v.InferOutput<typeof positionSchema>;
 const openPositionSchema = v.tuple([v.picklist(OPEN_SHARD_KEYS), v.nullable(positionSchema)]);
 
 const byTenantEntry = v.object({ submissionId: v.string(), createdAtMs: v.number() });
+const byTenantKey = v.object({ tenantId: v.string(), createdAtMs: v.number(), submissionId: v.string() });
 const openEntry = v.object({ submissionId: v.string(), nextCheckAtMs: v.number() });
 
 /** Index entries that one call looks at, at most: a filter that matches nothing answers with a cursor, not with a timeout. */
@@ -103,6 +104,20 @@ export function submissionLists(table: SubmissionTable): Lists {
         from: cursor === undefined ? null : decodeCursor(scope, positionSchema, cursor),
       });
       return next === undefined ? { items } : { items, nextCursor: encodeCursor(scope, next) };
+    },
+
+    async listAll({ limit, cursor }) {
+      const from = cursor === undefined ? undefined : decodeCursor('all', byTenantKey, cursor);
+      const after = from && { ...metaKey(from.submissionId), ...from };
+      const page = await table.table.scanPage({ index: BY_TENANT_INDEX, limit, ...(after && { after }) });
+      const ids = page.items.map(
+        (entry) => parseItem(byTenantEntry, entry, 'entry of the index byTenant').submissionId,
+      );
+      const heads = await headsOf(ids);
+      const items = ids.flatMap((submissionId) => heads.get(submissionId) ?? []);
+      if (page.next === undefined) return { items };
+      const next = parseItem(byTenantKey, page.next, 'key of the index byTenant');
+      return { items, nextCursor: encodeCursor('all', next) };
     },
 
     async listDue({ nowMs, limit }) {

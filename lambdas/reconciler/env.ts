@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { readEnvironment, type EnvironmentSource } from '../runtime/environment.ts';
-import { common, shared, text, toggle, wholeNumber } from '../runtime/variables.ts';
+import { common, shared, toggle, wholeNumber } from '../runtime/variables.ts';
 
 /** Variables of the function that looks every minute for what got stuck. */
 export const reconcilerEnvironment = v.object({
@@ -19,9 +19,12 @@ export const reconcilerEnvironment = v.object({
   MAX_RECORDS: shared.MAX_RECORDS,
   /** How long the lanes hide a delivered message. */
   LANE_VISIBILITY_SECONDS: wholeNumber(1),
-  /** Whether records that an outage dead-lettered are replayed once their provider works again, and by which function. */
+  SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
+  BULK_DLQ_URL: shared.BULK_DLQ_URL,
+  /** Whether records that an outage dead-lettered are replayed once every provider works again. */
   AUTOMATIC_REDRIVE: toggle,
-  REDRIVE_FUNCTION_NAME: text,
+  /** A replayed submission gets a new deadline of this many hours. */
+  SUBMISSION_DEADLINE_HOURS: wholeNumber(1),
 });
 
 export type ReconcilerEnvironment = v.InferOutput<typeof reconcilerEnvironment>;

@@ -3,11 +3,12 @@ import { createDynamoClient, createS3Client, createSqsClient } from '../adapters
 import { createLedgerStore } from '../adapters/ledger-store.ts';
 import { createObjectStore } from '../adapters/object-store.ts';
 import { createProviderStore } from '../adapters/provider-store.ts';
-import { createQueueSender } from '../adapters/queue.ts';
+import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/record-store.ts';
 import { createSubmissionStore } from '../adapters/submission-store.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../domain/reconcile/deps.ts';
 import { reconcile } from '../domain/reconcile/reconcile.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { eventHandler } from '../runtime/event.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
@@ -23,24 +24,40 @@ const telemetry = createTelemetry({
   logLevel: env.POWERTOOLS_LOG_LEVEL,
 });
 
-const deps: ReconcileDeps = {
+const HOUR_MS = 3_600_000;
+
+const stores = {
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
-  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
-  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(createS3Client(), env.BUCKET),
   lanes: {
     small: createQueueSender(sqs, env.SMALL_QUEUE_URL, clock),
     bulk: createQueueSender(sqs, env.BULK_QUEUE_URL, clock),
   },
-  fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
-  finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   telemetry,
   clock,
   apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
   limits: { maxRecordBytes: env.MAX_RECORD_BYTES, maxRecords: env.MAX_RECORDS },
+};
+
+const automaticRedrive: RedriveDeps = {
+  ...stores,
+  deadLetters: {
+    small: createQueueReceiver(sqs, env.SMALL_DLQ_URL, clock),
+    bulk: createQueueReceiver(sqs, env.BULK_DLQ_URL, clock),
+  },
+  settings: { ...REDRIVE_DEFAULTS, deadlineMs: env.SUBMISSION_DEADLINE_HOURS * HOUR_MS },
+};
+
+const deps: ReconcileDeps = {
+  ...stores,
+  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
+  admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
+  fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
+  finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   settings: { ...RECONCILE_DEFAULTS, visibilityMs: env.LANE_VISIBILITY_SECONDS * 1000 },
+  ...(env.AUTOMATIC_REDRIVE && { automaticRedrive }),
 };
 
 /** Looks every minute for what got stuck, and moves it on. */

@@ -7,7 +7,6 @@ export const redriveEnvironment = v.object({
   ...common,
   SUBMISSIONS_TABLE: shared.SUBMISSIONS_TABLE,
   RECORDS_TABLE: shared.RECORDS_TABLE,
-  PROVIDERS_TABLE: shared.PROVIDERS_TABLE,
   BUCKET: shared.BUCKET,
   SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
@@ -15,6 +14,7 @@ export const redriveEnvironment = v.object({
   BULK_DLQ_URL: shared.BULK_DLQ_URL,
   PROVIDER_RATES: shared.PROVIDER_RATES,
   MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
+  MAX_RECORDS: shared.MAX_RECORDS,
   /** A replayed submission gets a new deadline of this many hours, within its retention. */
   SUBMISSION_DEADLINE_HOURS: wholeNumber(1),
 });

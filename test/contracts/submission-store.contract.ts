@@ -221,6 +221,20 @@ export function describeSubmissionStore(make: Make<StoreWorld>): void {
       expect(due.map(({ submissionId }) => submissionId)).toEqual(['sub_due']);
     });
 
+    test('every submission is listed once, page after page, whosever it is and whatever its state', async () => {
+      const world = await make();
+      await seed(world, 11);
+      await world.submissions.create(makeSubmission({ submissionId: 'sub_other', tenantId: 'globex' }));
+      await close(world, 'sub_5');
+
+      const pages = await everyPage(async (cursor) =>
+        world.submissions.listAll({ limit: 5, ...(cursor === undefined ? {} : { cursor }) }),
+      );
+
+      const expected = [...Array.from({ length: 11 }, (_, index) => `sub_${index}`), 'sub_other'];
+      expect(pages.flat().toSorted()).toEqual(expected.toSorted());
+    });
+
     test('every open submission is listed once, page after page, and no closed one', async () => {
       const world = await make();
       await seed(world, 11);

@@ -1,5 +1,6 @@
 import type { Lane } from '../model.ts';
 import type { AdmissionStore, LedgerStore, ObjectStore, ProviderStore, QueueSender } from '../ports.ts';
+import type { RedriveDeps } from '../redrive/deps.ts';
 import type { ProviderConfig } from '../providers.ts';
 import type { SettleDeps } from '../settlement.ts';
 import type { SourceLimits } from '../source.ts';
@@ -15,6 +16,8 @@ export interface ReconcileDeps extends SettleDeps {
   apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
   limits: SourceLimits;
   settings: ReconcileSettings;
+  /** Replays what an outage dead-lettered once the outage is over; absent where that is left to operators. */
+  automaticRedrive?: RedriveDeps;
 }
 
 export interface ReconcileSettings {
@@ -38,6 +41,11 @@ export interface ReconcileSettings {
   resendEveryMs: number;
   /** Repetitions after which a record that is never heard of is given up as `worker_crashed`. */
   maxResends: number;
+  /** Calm after which an outage counts as over, and dead letters are replayed; and for how long they are looked for. */
+  calmMs: number;
+  redriveWithinMs: number;
+  /** Dead letters looked at in one run. */
+  redrivesPerRun: number;
   /** How long a lane hides a delivered message: what was started alone and is silent for longer has died. */
   visibilityMs: number;
 }
@@ -56,6 +64,9 @@ export const RECONCILE_DEFAULTS = {
   lostMs: 10 * MINUTE_MS,
   resendEveryMs: 60 * MINUTE_MS,
   maxResends: 5,
+  calmMs: 2 * MINUTE_MS,
+  redriveWithinMs: 30 * MINUTE_MS,
+  redrivesPerRun: 500,
 } satisfies Partial<ReconcileSettings>;
 
 /** What one run found about the whole system. */

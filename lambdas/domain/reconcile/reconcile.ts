@@ -5,6 +5,7 @@ import type { TimeBudget } from '../time.ts';
 import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
 import type { ReconcileDeps } from './deps.ts';
 import { lookAfter, type Care } from './look-after.ts';
+import { redriveAfterOutage } from './redrive-after-outage.ts';
 
 export interface ReconcileReport {
   /** Open submissions that were due and looked after. */
@@ -31,7 +32,8 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
     return attempt(deps, submissionId, async () => lookAfter(deps, submissionId, surroundings));
   });
   const done = cares.filter((care) => care !== undefined);
-  const actions = done.reduce((sum, care) => sum + care.actions, 0);
+  const replayed = await redriveAfterOutage(deps, surroundings, budget);
+  const actions = done.reduce((sum, care) => sum + care.actions, replayed);
   report(deps, picture, done);
   return { submissions: done.length, postponed: due.length - done.length, actions };
 }

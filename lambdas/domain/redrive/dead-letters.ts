@@ -1,0 +1,120 @@
+import { parseRecordMessage, type RecordMessage } from '../messages.ts';
+import { chunkOf, isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
+import type { Delivery } from '../ports.ts';
+import { MAX_REDRIVES } from './deps.ts';
+import { replayChunk, sendPaced } from './replay.ts';
+import type { RedriveReport, Skip } from './report.ts';
+import { isOver, type Run } from './run.ts';
+import { rowFits, submissionFits, whyNot } from './select.ts';
+
+const RECEIVE_MAX = 10;
+/** An empty answer proves nothing: so many in a row end the drain. */
+const EMPTY_RECEIVES = 3;
+
+/**
+ * Drains the dead-letter queues of the lanes: what workers parked, what SQS moved there after crashes, and what cannot be read. A
+ * message is deleted only after what it stands for was sent, or when there is nothing left to do for it. Messages that are left
+ * alone become visible again after `visibilityMs`.
+ */
+export async function drainDeadLetters(run: Run): Promise<RedriveReport> {
+  const lanes = run.request.lane === undefined ? LANES : [run.request.lane];
+  for (const lane of lanes) await drainLane(run, lane);
+  return run.report.finish();
+}
+
+async function drainLane(run: Run, lane: Lane): Promise<void> {
+  const { deps } = run;
+  const queue = deps.deadLetters[lane];
+  const seen = new Set<string>();
+  for (let empty = 0; empty < EMPTY_RECEIVES && !isOver(run);) {
+    const deliveries = await queue.receive(RECEIVE_MAX, deps.settings.visibilityMs);
+    const fresh = deliveries.filter(({ messageId }) => !seen.has(messageId));
+    empty = fresh.length === 0 ? empty + 1 : 0;
+    const done: Delivery[] = [];
+    for (const delivery of fresh) {
+      seen.add(delivery.messageId);
+      run.examined += 1;
+      if (await drainOne(run, lane, delivery)) done.push(delivery);
+    }
+    if (done.length > 0 && !run.request.dryRun) await queue.acknowledge(done);
+  }
+}
+
+/** True when the message may be deleted. */
+async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
+  const message = read(delivery.body);
+  if (message === undefined) return drainUnreadable(run, lane, delivery);
+  const { submissionId, recordNo } = message;
+  const { request, deps } = run;
+  if (request.submissionId !== undefined && request.submissionId !== submissionId) return false;
+  const submission = await deps.submissions.get(submissionId);
+  const [row] = submission === undefined ? [] : await deps.records.getMany([{ submissionId, recordNo }]);
+  if (submission === undefined || isSettled(row, message)) return skip(run, 'settled', true);
+  const fits = submissionFits(deps, submission, request);
+  if (fits !== true) return typeof fits === 'string' ? skip(run, fits, false) : false;
+  return row !== undefined && isTerminal(row.state) ? drainFailed(run, submission, row) : drainOpen(run, message, row);
+}
+
+function read(body: string): RecordMessage | undefined {
+  try {
+    return parseRecordMessage(body);
+  } catch {
+    // What it is cannot be told; it is counted as unreadable.
+    return undefined;
+  }
+}
+
+const isSettled = (row: RecordRow | undefined, { generation }: RecordMessage): boolean =>
+  row !== undefined && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
+
+function skip({ report }: Run, why: Skip, mayDelete: boolean): boolean {
+  report.skipped(why);
+  return mayDelete;
+}
+
+/** A record that was given up: it is replayed like any other failed one. */
+async function drainFailed(run: Run, submission: Submission, row: RecordRow): Promise<boolean> {
+  const { deps, request, report } = run;
+  if (!rowFits(row, request)) return false;
+  const why = whyNot(row, request);
+  if (why !== undefined) return skip(run, why, false);
+  if (request.dryRun) {
+    report.replayed(row.reason ?? 'internal_error', row);
+    return false;
+  }
+  const target = { submission, generation: submission.generation + 1 };
+  const before = report.report.unsent;
+  const replayed = await replayChunk(deps, target, chunkOf(row.recordNo), [row], run);
+  return replayed > 0 && report.report.unsent === before;
+}
+
+/** A record that is still open: its worker died and SQS moved the message here. The message itself is sent again. */
+async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | undefined): Promise<boolean> {
+  const { deps, request, report } = run;
+  if (request.reason !== undefined && !request.reason.includes('worker_crashed')) return false;
+  if (message.redrives >= MAX_REDRIVES) return skip(run, 'exhausted', false);
+  report.replayed('worker_crashed', row ?? { answers: message.answers ?? {} });
+  if (request.dryRun) return false;
+  const again = { ...message, redrives: message.redrives + 1 };
+  const unsent = await sendPaced(deps, deps.lanes[message.lane], [again], run.pace);
+  report.report.unsent += unsent;
+  return unsent === 0;
+}
+
+/** A body that no worker can read: perhaps a newer version can. Three times, then it stays where it is. */
+async function drainUnreadable(run: Run, lane: Lane, { body, attributes }: Delivery): Promise<boolean> {
+  const { deps, request, report } = run;
+  const { submissionId, tenantId, reason, provider } = request;
+  if ([submissionId, tenantId, reason, provider].some((selector) => selector !== undefined)) return false;
+  const redrives = Number(attributes['redrives'] ?? 0);
+  if (redrives >= MAX_REDRIVES) return skip(run, 'exhausted', false);
+  report.replayed('unreadable_message');
+  if (request.dryRun) return false;
+  const { reason: _reason, ...kept } = attributes;
+  const group = attributes['tenantId'] ?? 'unreadable';
+  const failures = await deps.lanes[lane].send([
+    { body, group, attributes: { ...kept, redrives: String(redrives + 1) } },
+  ]);
+  report.report.unsent += failures.length;
+  return failures.length === 0;
+}

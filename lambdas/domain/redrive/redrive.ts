@@ -1,0 +1,115 @@
+import * as v from 'valibot';
+import { InvalidDataError } from '../errors.ts';
+import type { Submission } from '../model.ts';
+import type { Page } from '../ports.ts';
+import { PACE_SHARE } from '../providers.ts';
+import type { TimeBudget } from '../time.ts';
+import { drainDeadLetters } from './dead-letters.ts';
+import type { RedriveDeps } from './deps.ts';
+import { Pace } from './pace.ts';
+import { ReportBuilder, type RedriveReport } from './report.ts';
+import { isOver, type Run } from './run.ts';
+import { replayChunk } from './replay.ts';
+import { parseRedriveRequest } from './request.ts';
+import { selectInChunk, submissionFits } from './select.ts';
+
+const PAGE = 50;
+
+/** Where a redrive goes on: in which page of submissions, behind which of them, at which chunk of the next one. */
+const cursorSchema = v.strictObject({
+  page: v.optional(v.string()),
+  submissionId: v.optional(v.string()),
+  chunk: v.optional(v.number(), 0),
+});
+type Cursor = v.InferOutput<typeof cursorSchema>;
+
+/**
+ * Replays what failed: selects by the request, answers what a replay costs (`dryRun`, the default), or does it. A record that
+ * has succeeded is never reopened. It may be repeated, and two at once do no harm: a record is reopened once per generation.
+ *
+ * @throws InvalidDataError for a request that cannot be understood, naming the field and what is allowed.
+ */
+export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBudget): Promise<RedriveReport> {
+  const names = deps.apis.map(({ name }) => name);
+  const request = parseRedriveRequest(event, names);
+  const slowest = Math.min(...deps.apis.map(({ ratePerSecond }) => ratePerSecond * PACE_SHARE));
+  const pace = new Pace(request.ratePerSecond ?? slowest);
+  const report = new ReportBuilder(deps, request.dryRun, pace.ratePerSecond);
+  const run = { deps, request, budget, report, pace, examined: 0 };
+  return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
+}
+
+async function redriveRecords(run: Run): Promise<RedriveReport> {
+  const { request, report } = run;
+  let cursor = decode(request.cursor);
+  for (;;) {
+    const page = await submissionsOf(run, cursor.page);
+    const from = page.items.findIndex(({ submissionId }) => submissionId === cursor.submissionId);
+    for (const { submissionId } of page.items.slice(Math.max(0, from))) {
+      const first = submissionId === cursor.submissionId ? cursor.chunk : 0;
+      const stoppedAt = await redriveSubmission(run, submissionId, first);
+      if (stoppedAt !== undefined) {
+        return report.finish(encode({ ...(cursor.page && { page: cursor.page }), submissionId, chunk: stoppedAt }));
+      }
+    }
+    if (page.nextCursor === undefined) return report.finish();
+    cursor = { page: page.nextCursor, chunk: 0 };
+    if (isOver(run)) return report.finish(encode(cursor));
+  }
+}
+
+async function submissionsOf({ deps, request }: Run, cursor: string | undefined): Promise<Page<Submission>> {
+  const { submissionId, tenantId } = request;
+  const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+  if (submissionId === undefined) {
+    return tenantId === undefined
+      ? deps.submissions.listAll(page)
+      : deps.submissions.listByTenant({ tenantId, ...page });
+  }
+  const submission = await deps.submissions.get(submissionId);
+  if (submission === undefined) {
+    throw new InvalidDataError(`submissionId is "${submissionId}": there is no such submission, or it has expired.`);
+  }
+  return { items: [submission] };
+}
+
+/** Answers the chunk at which the redrive stopped for want of time or because the limit is reached; undefined at the end. */
+async function redriveSubmission(run: Run, submissionId: string, firstChunk: number): Promise<number | undefined> {
+  const { deps, request, report } = run;
+  const found = await deps.submissions.getWithLedger(submissionId);
+  if (found === undefined) return undefined;
+  const fits = submissionFits(deps, found.submission, request);
+  if (typeof fits === 'string') report.skipped(fits);
+  if (fits !== true) return undefined;
+  const { submission } = found;
+  // One generation for all of its chunks; a redrive that is continued later takes another one.
+  const target = { submission, generation: submission.generation + 1 };
+  let replayed = 0;
+  for (const chunk of found.ledger) {
+    if (chunk.chunk < firstChunk) continue;
+    if (isOver(run)) return chunk.chunk;
+    const rows = await selectInChunk(deps, submission, chunk, request, report);
+    run.examined += rows.length;
+    if (rows.length === 0) continue;
+    if (request.dryRun) {
+      for (const row of rows) report.replayed(row.reason ?? 'internal_error', row);
+      replayed += rows.length;
+    } else {
+      replayed += await replayChunk(deps, target, chunk.chunk, rows, run);
+    }
+  }
+  if (replayed > 0) report.report.submissions += 1;
+  return undefined;
+}
+
+const encode = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
+
+function decode(cursor: string | undefined): Cursor {
+  if (cursor === undefined) return { chunk: 0 };
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), cursorSchema), text);
+  if (parsed.success) return parsed.output;
+  throw new InvalidDataError(
+    `cursor is "${cursor.slice(0, 100)}": set the nextCursor of an earlier answer to the same request.`,
+  );
+}

@@ -1,0 +1,133 @@
+import { mapBounded } from '../concurrency.ts';
+import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../messages.ts';
+import { offsetOf, type RecordRow, type Submission } from '../model.ts';
+import type { QueueSender } from '../ports.ts';
+import { rebuildMessages, type RebuiltRecord } from '../source.ts';
+import { MAX_QUEUE_DELAY_MS } from '../time.ts';
+import type { RedriveDeps } from './deps.ts';
+import type { ReportBuilder } from './report.ts';
+import { isHalfReopened } from './select.ts';
+import type { Pace } from './pace.ts';
+
+/*
+ * The order of a replay, and what a crash behind each step costs:
+ *   1. the submission is reopened with a higher generation and the chunk is taken out of the closed ones: nothing else is
+ *      changed, so the reconciler closes it again and the results are written once more;
+ *   2. rows are reopened: the ledger still calls them failed; the finalizer finds the open rows and corrects it, or a repeated
+ *      redrive takes them up;
+ *   3. their offsets leave the ledger's failure sets: they are pending without a message, which the reconciler notices;
+ *   4. messages are sent.
+ * Messages and workers of the older generation change nothing from step 2 on: a row of a higher generation stands above them.
+ */
+
+const PARALLEL_WRITES = 25;
+
+/**
+ * Replays records of one chunk under a new `generation`, and answers how many. A record whose input cannot be read any more is left as it is.
+ *
+ * @throws DependencyUnavailableError, ShortReadError: what was reopened is sent by the reconciler, or by the next redrive.
+ */
+export async function replayChunk(
+  deps: RedriveDeps,
+  { submission, generation }: { submission: Submission; generation: number },
+  chunk: number,
+  rows: readonly RecordRow[],
+  { report, pace }: { report: ReportBuilder; pace: Pace },
+): Promise<number> {
+  const inputs = await rebuildMessages(
+    deps,
+    submission,
+    chunk,
+    rows.map(({ recordNo }) => recordNo),
+    deps.limits,
+  );
+  const readable = rows.filter((row) => isReadable(inputs.get(row.recordNo), row));
+  report.skipped('source_gone', rows.length - readable.length);
+  if (readable.length === 0) return 0;
+
+  const nowMs = deps.clock.now();
+  const { submissionId } = submission;
+  const deadlineAtMs = nowMs + deps.settings.deadlineMs;
+  const reopened = await deps.submissions.reopen(submissionId, { chunks: [chunk], generation, nowMs, deadlineAtMs });
+  const open = await mapBounded(readable, PARALLEL_WRITES, async (row) => reopenRow(deps, row, reopened.generation));
+  const taken = open.filter((row) => row !== undefined);
+  if (taken.length === 0) return 0;
+  await deps.ledger.reopen(
+    submissionId,
+    chunk,
+    taken.map(({ recordNo }) => offsetOf(recordNo)),
+  );
+  for (const row of readable) {
+    if (taken.some(({ recordNo }) => recordNo === row.recordNo)) report.replayed(row.reason ?? 'internal_error', row);
+  }
+  const messages = taken.flatMap((row) => messageOf(submission, row, inputs.get(row.recordNo)));
+  report.report.unsent += await sendPaced(deps, deps.lanes[submission.lane ?? 'bulk'], messages, pace);
+  return taken.length;
+}
+
+/** A record that was read as one before must be readable as one now; a row that was malformed stays malformed. */
+function isReadable(input: RebuiltRecord | undefined, { reason }: RecordRow): boolean {
+  if (input === undefined) return false;
+  return input.content.kind === 'record' || reason === 'malformed_row' || reason === 'record_too_large';
+}
+
+/** The row of the new generation as stored, or undefined when another one stands above it. */
+async function reopenRow(
+  { records, clock }: RedriveDeps,
+  row: RecordRow,
+  generation: number,
+): Promise<RecordRow | undefined> {
+  if (isHalfReopened(row) && row.generation >= generation) return row;
+  const {
+    detail: _detail,
+    waitingOn: _on,
+    waitingUntilMs: _until,
+    aloneReceives: _alone,
+    resends: _resends,
+    ...kept
+  } = row;
+  const nowMs = clock.now();
+  const { applied, stored } = await records.put({
+    ...kept,
+    state: 'retrying',
+    reason: 'redriven',
+    generation,
+    redrives: isHalfReopened(row) ? row.redrives : row.redrives + 1,
+    attempts: 0,
+    firstEnqueuedAtMs: nowMs,
+    updatedAtMs: nowMs,
+  });
+  return applied ? stored : undefined;
+}
+
+function messageOf(submission: Submission, row: RecordRow, input: RebuiltRecord | undefined): RecordMessage[] {
+  if (input === undefined) return [];
+  const { submissionId, tenantId, lane = 'bulk', expiresAtSeconds } = submission;
+  const { recordNo, generation, redrives, firstEnqueuedAtMs } = row;
+  const { line, content } = input;
+  const ids = { v: MESSAGE_VERSION, submissionId, tenantId, lane, recordNo, line } as const;
+  return [{ ...ids, attempt: 1, generation, redrives, firstEnqueuedAtMs, expiresAtSeconds, content }];
+}
+
+/** Sends so that messages become visible at the pace; answers how many were not taken. */
+export async function sendPaced(
+  { clock, telemetry }: RedriveDeps,
+  queue: QueueSender,
+  messages: readonly RecordMessage[],
+  pace: Pace,
+): Promise<number> {
+  const outgoing = messages.map((message) => {
+    const waitMs = pace.next();
+    const hops = waitMs > MAX_QUEUE_DELAY_MS ? { notBeforeMs: Math.ceil(clock.now() + waitMs) } : {};
+    const delayMs = Math.min(waitMs, MAX_QUEUE_DELAY_MS);
+    return { body: encodeBody({ ...message, ...hops }), group: message.tenantId, delayMs };
+  });
+  const failures = await queue.send(outgoing);
+  const first = messages[0];
+  if (first) {
+    const { submissionId, tenantId, lane, generation } = first;
+    const count = messages.length - failures.length;
+    telemetry.emit({ name: 'redriven', level: 'info', submissionId, tenantId, lane, generation, count });
+  }
+  return failures.length;
+}

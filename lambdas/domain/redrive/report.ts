@@ -1,0 +1,81 @@
+import type { RecordRow } from '../model.ts';
+import { PACE_SHARE } from '../providers.ts';
+import type { ReasonCode } from '../reasons.ts';
+import type { RedriveDeps } from './deps.ts';
+
+/** What a redrive found and did. In a dry run `replayed` is what would be. */
+export interface RedriveReport {
+  dryRun: boolean;
+  /** Records (or messages) replayed. */
+  replayed: number;
+  byReason: Partial<Record<ReasonCode | 'unreadable_message', number>>;
+  submissions: number;
+  /** Calls that the replay needs: answers that were paid for are kept. */
+  providerCalls: Record<string, number>;
+  /** How long the calls take at the paced rate, or the sending at the rate that was asked for. */
+  seconds: number;
+  /** Left alone, by why. */
+  skipped: Partial<Record<Skip, number>>;
+  /** Reopened, but not sent now: the reconciler sends them when their silence has lasted long enough. */
+  unsent: number;
+  /** Set when the redrive stopped before its end: send the same request with it as `cursor`. */
+  nextCursor?: string;
+}
+
+export type Skip =
+  /** Replayed {@link MAX_REDRIVES} times already: parked for good. */
+  | 'exhausted'
+  /** A replay cannot help, see the catalogue of reasons; `force` overrides it. */
+  | 'not_helpful'
+  /** The submission expires too soon. */
+  | 'expiring'
+  /** The file is gone or changed. */
+  | 'source_gone'
+  /** The submission is being finalized or stopped: try again in a minute. */
+  | 'busy'
+  /** The message's record has its outcome, or is of a newer generation. */
+  | 'settled';
+
+export class ReportBuilder {
+  readonly report: RedriveReport;
+  readonly #deps: RedriveDeps;
+  readonly #ratePerSecond: number;
+
+  constructor(deps: RedriveDeps, dryRun: boolean, ratePerSecond: number) {
+    this.#deps = deps;
+    this.#ratePerSecond = ratePerSecond;
+    const providerCalls = Object.fromEntries(deps.apis.map(({ name }) => [name, 0]));
+    this.report = {
+      dryRun,
+      replayed: 0,
+      byReason: {},
+      submissions: 0,
+      providerCalls,
+      seconds: 0,
+      skipped: {},
+      unsent: 0,
+    };
+  }
+
+  replayed(reason: ReasonCode | 'unreadable_message', row?: Pick<RecordRow, 'answers'>): void {
+    const { report } = this;
+    report.replayed += 1;
+    report.byReason[reason] = (report.byReason[reason] ?? 0) + 1;
+    if (row === undefined) return;
+    for (const { name } of this.#deps.apis) {
+      if (row.answers[name] === undefined) report.providerCalls[name] = (report.providerCalls[name] ?? 0) + 1;
+    }
+  }
+
+  skipped(why: Skip, count = 1): void {
+    if (count > 0) this.report.skipped[why] = (this.report.skipped[why] ?? 0) + count;
+  }
+
+  finish(nextCursor?: string): RedriveReport {
+    const calling = this.#deps.apis.map(
+      ({ name, ratePerSecond }) => (this.report.providerCalls[name] ?? 0) / (ratePerSecond * PACE_SHARE),
+    );
+    const seconds = Math.ceil(Math.max(this.report.replayed / this.#ratePerSecond, ...calling));
+    return { ...this.report, seconds, ...(nextCursor !== undefined && { nextCursor }) };
+  }
+}

@@ -1,0 +1,76 @@
+import { reasonAt } from '../ledger.ts';
+import { isOpen, isTerminal, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import { REASONS } from '../reasons.ts';
+import { MAX_REDRIVES, type RedriveDeps } from './deps.ts';
+import type { ReportBuilder, Skip } from './report.ts';
+import type { RedriveRequest } from './request.ts';
+
+/** Whether a submission is one that the request means; a reason when it is, but cannot be replayed now. */
+export function submissionFits(
+  { clock, settings }: RedriveDeps,
+  submission: Submission,
+  { tenantId, lane, finishedAfter }: RedriveRequest,
+): boolean | Skip {
+  const { state, stop, generation, updatedAtMs, expiresAtSeconds } = submission;
+  if (tenantId !== undefined && submission.tenantId !== tenantId) return false;
+  if (lane !== undefined && submission.lane !== lane) return false;
+  // A record cannot have finished after its submission was last touched.
+  if (finishedAfter !== undefined && !isOpen(state) && updatedAtMs < finishedAfter) return false;
+  if (state === 'rejected' || (submission.lane === undefined && generation === 0)) return false;
+  if (state === 'finalizing' || (isOpen(state) && stop !== undefined)) return 'busy';
+  if (expiresAtSeconds * 1000 - clock.now() < settings.expiryMarginMs) return 'expiring';
+  return true;
+}
+
+/** The failed records of one chunk that the request means and that may be replayed. The others are counted in the report. */
+export async function selectInChunk(
+  deps: Pick<RedriveDeps, 'records'>,
+  { submissionId }: Submission,
+  chunk: LedgerChunk,
+  request: RedriveRequest,
+  report: ReportBuilder,
+): Promise<RecordRow[]> {
+  const offsets = new Set(
+    [...chunk.failed.values(), ...(wantsCancelled(request) ? [chunk.cancelled] : [])].flatMap((set) => [...set]),
+  );
+  const failed = [...offsets].filter((offset) => !chunk.succeeded.has(offset));
+  if (failed.length === 0) return [];
+  const wanted = failed.filter((offset) => mayFit(chunk, offset, request)).sort((a, b) => a - b);
+  const rows = await deps.records.getMany(
+    wanted.map((offset) => ({ submissionId, recordNo: recordNoAt(chunk.chunk, offset) })),
+  );
+  return rows
+    .filter((row) => rowFits(row, request))
+    .filter((row) => {
+      const skip = whyNot(row, request);
+      if (skip !== undefined) report.skipped(skip);
+      return skip === undefined;
+    })
+    .toSorted((a, b) => a.recordNo - b.recordNo);
+}
+
+const wantsCancelled = ({ reason }: RedriveRequest): boolean => reason?.includes('cancelled') === true;
+
+function mayFit(chunk: LedgerChunk, offset: number, { reason }: RedriveRequest): boolean {
+  if (reason === undefined) return true;
+  const counted = reasonAt(chunk, offset) ?? 'cancelled';
+  return reason.includes(counted);
+}
+
+/** True for a record that an earlier redrive reopened, and that died before its ledger was told: it is taken up again. */
+export const isHalfReopened = (row: RecordRow): boolean => row.state === 'retrying' && row.reason === 'redriven';
+
+export function rowFits(row: RecordRow, request: RedriveRequest): boolean {
+  const { reason, provider, finishedAfter = 0, finishedBefore = Infinity } = request;
+  if (isHalfReopened(row)) return true;
+  if (!isTerminal(row.state) || row.state === 'succeeded' || row.reason === undefined) return false;
+  if (reason !== undefined && !reason.includes(row.reason)) return false;
+  if (provider !== undefined && row.answers[provider] !== undefined) return false;
+  return row.updatedAtMs >= finishedAfter && row.updatedAtMs <= finishedBefore;
+}
+
+export function whyNot(row: RecordRow, { force }: Pick<RedriveRequest, 'force'>): Skip | undefined {
+  if (isHalfReopened(row)) return undefined;
+  if (row.redrives >= MAX_REDRIVES) return 'exhausted';
+  return force || (row.reason && REASONS[row.reason].replayHelps) ? undefined : 'not_helpful';
+}

@@ -1,0 +1,47 @@
+import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
+import { createLedgerStore } from '../adapters/ledger-store.ts';
+import { createObjectStore } from '../adapters/object-store.ts';
+import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
+import { createRecordStore } from '../adapters/record-store.ts';
+import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
+import { redrive } from '../domain/redrive/redrive.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { eventHandler } from '../runtime/event.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
+import { readRedriveEnvironment } from './env.ts';
+
+const HOUR_MS = 3_600_000;
+
+const env = readRedriveEnvironment();
+const dynamo = createDynamoClient();
+const sqs = createSqsClient();
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
+
+const deps: RedriveDeps = {
+  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+  objects: createObjectStore(createS3Client(), env.BUCKET),
+  lanes: {
+    small: createQueueSender(sqs, env.SMALL_QUEUE_URL, clock),
+    bulk: createQueueSender(sqs, env.BULK_QUEUE_URL, clock),
+  },
+  deadLetters: {
+    small: createQueueReceiver(sqs, env.SMALL_DLQ_URL, clock),
+    bulk: createQueueReceiver(sqs, env.BULK_DLQ_URL, clock),
+  },
+  telemetry,
+  clock,
+  apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
+  limits: { maxRecordBytes: env.MAX_RECORD_BYTES, maxRecords: env.MAX_RECORDS },
+  settings: { ...REDRIVE_DEFAULTS, deadlineMs: env.SUBMISSION_DEADLINE_HOURS * HOUR_MS },
+};
+
+/** Replays failed records: `{"submissionId": "sub_…"}` counts them, with `"dryRun": false` it does it. */
+export const handler = eventHandler({ telemetry, work: async (event, budget) => redrive(deps, event, budget) });
