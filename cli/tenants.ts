@@ -6,7 +6,7 @@ import { createApiKeyRegistry, type ApiKeyRegistry } from '../lambdas/adapters/a
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
 import { generateKey, type ApiKey } from '../lambdas/domain/api-keys.ts';
 import { SCOPES, type Scope } from '../lambdas/domain/api/request.ts';
-import { SluiceError } from '../lambdas/domain/errors.ts';
+import { InvalidDataError, SluiceError } from '../lambdas/domain/errors.ts';
 import type { Clock, Random } from '../lambdas/domain/time.ts';
 import { systemClock } from '../lambdas/runtime/clock.ts';
 import { secureRandom } from '../lambdas/runtime/random.ts';
@@ -89,15 +89,16 @@ function describe({ tenantId, keyId, scopes, createdAtMs, revokedAtMs, name }: A
     .trimEnd();
 }
 
-async function rotateKey(deps: TenantsDeps, keyId: string): Promise<void> {
-  const { tenantId, name, scopes, revokedAtMs } = await keyOf(deps, keyId);
-  if (revokedAtMs !== undefined) throw new UsageError(`Key ${keyId} is revoked: create a new one for ${tenantId}.`);
+async function rotateKey(deps: TenantsDeps, given: string): Promise<void> {
+  const { tenantId, keyId, name, scopes, revokedAtMs } = await keyOf(deps, given);
+  if (revokedAtMs !== undefined)
+    throw new InvalidDataError(`Key ${keyId} is revoked: create a new one for ${tenantId}.`);
   await createKey(deps, tenantId, name, scopes);
   deps.print(`Key ${keyId} works as well, until you revoke it: npm run tenants -- revoke ${keyId}`);
 }
 
-async function revokeKey(deps: TenantsDeps, keyId: string): Promise<void> {
-  const { hash, tenantId } = await keyOf(deps, keyId);
+async function revokeKey(deps: TenantsDeps, given: string): Promise<void> {
+  const { hash, tenantId, keyId } = await keyOf(deps, given);
   await deps.registry.revoke(hash, deps.clock.now());
   deps.print(`Key ${keyId} of ${tenantId} is revoked. It stops working when the authorizer's cache forgets it.`);
 }
@@ -108,7 +109,7 @@ async function keyOf({ registry }: TenantsDeps, given: string): Promise<ApiKey> 
   const found = (await registry.list()).filter((key) => key.keyId === keyId);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  throw new UsageError(
+  throw new InvalidDataError(
     found.length === 0
       ? `There is no key ${keyId}. A key's id are the eight characters behind slk_; list shows them.`
       : `${found.length} keys are called ${keyId}: create new ones and revoke these by hand in the table.`,
