@@ -41,7 +41,7 @@ export async function probe(run: Run, state: ProviderState, url: string): Promis
   // Slots that were reserved before the opening may still be used, and the provider may have asked for more time.
   const startMs = Math.max(nowMs, state.nextAtMs, state.blockedUntilMs);
   if (startMs - nowMs > startWithinMs(run)) return { outcome: 'refused', untilMs: startMs };
-  const leaseMs = startMs - nowMs + 2 * config.timeoutMs + intervalMs(config) + PROBE_MARGIN_MS;
+  const leaseMs = Math.ceil(startMs - nowMs + 2 * config.timeoutMs + intervalMs(config) + PROBE_MARGIN_MS);
   const claim = await providers.claimProbe(config.name, { epoch: state.epoch, owner, nowMs, leaseMs });
   if (!claim.claimed) return refusedClaim(claim.state, nowMs);
 

@@ -108,7 +108,7 @@ export function retry(
     });
     return { kind: 'finish', row, deadLetter: true, carry };
   }
-  const waitMs = Math.max(retryDelayMs(attempt, random), untilMs - clock.now());
+  const waitMs = Math.ceil(Math.max(retryDelayMs(attempt, random), untilMs - clock.now()));
   const row = rowOf(job, clock, {
     state: 'retrying',
     reason,
