@@ -96,6 +96,17 @@ const SYLLABLES = [
   'wick',
 ] as const;
 
+/** Somewhere in the middle of some countries, in degrees; places lie up to two degrees around it. */
+const MIDDLES: Readonly<Record<string, readonly [latitude: number, longitude: number]>> = {
+  DE: [51, 10],
+  FR: [47, 2.5],
+  GB: [53, -1.5],
+  NL: [52.2, 5.5],
+  PL: [52, 19],
+  SE: [60, 15],
+  US: [39, -98],
+};
+
 /** Place by country and postal code. */
 const geo: StandInDefinition = {
   name: 'geo',
@@ -109,6 +120,7 @@ const geo: StandInDefinition = {
       return { status: 404, body: { error: { code: 'not_found', message: 'No such place.' } } };
     }
     const key = `${country.toUpperCase()} ${postalCode.toUpperCase()}`;
+    const [latitude, longitude] = MIDDLES[country.toUpperCase()] ?? [0, 0];
     const place = ['first', 'second', 'third'].map((salt) => choose(key, salt, SYLLABLES)).join('');
     return {
       status: 200,
@@ -116,8 +128,8 @@ const geo: StandInDefinition = {
         country: country.toUpperCase(),
         postal_code: postalCode,
         place: `${place.charAt(0).toUpperCase()}${place.slice(1)}`,
-        latitude: Number((pick(key, 'latitude', 130_000) / 1000 - 60).toFixed(3)),
-        longitude: Number((pick(key, 'longitude', 360_000) / 1000 - 180).toFixed(3)),
+        latitude: Number((latitude - 2 + pick(key, 'latitude', 4000) / 1000).toFixed(3)),
+        longitude: Number((longitude - 2 + pick(key, 'longitude', 4000) / 1000).toFixed(3)),
       },
     };
   },
