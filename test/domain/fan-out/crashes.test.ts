@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { chunkOf } from '../../../lambdas/domain/model.ts';
 import type { OutgoingMessage } from '../../../lambdas/domain/ports.ts';
 import { parseRecordMessage, type RecordMessage } from '../../../lambdas/domain/messages.ts';
@@ -6,7 +7,10 @@ import type { PortCall } from '../../support/memory/index.ts';
 import { createFaultPlan, FAULTS, type Fault } from '../../support/slices/faults.ts';
 import { createFanOutRig, makeCsv, numbersOf, upTo, type FanOutRig } from '../../support/slices/fan-out-rig.ts';
 
-const SETTINGS = { checkpointRecords: 500, smallLaneThreshold: 300 };
+// Every call of a run fails once in each way: many runs in one test.
+jest.setTimeout(60_000);
+
+const SETTINGS = { checkpointRecords: 250, smallLaneThreshold: 100 };
 const PIECE_BYTES = 16_384;
 
 const withoutTime = ({ firstEnqueuedAtMs: _time, ...rest }: RecordMessage): string => JSON.stringify(rest);
@@ -48,7 +52,7 @@ function checkOrder(rig: FanOutRig, sent: Set<number>, { port, method, args }: P
 }
 
 const FILES = {
-  'a file of several checkpoints': makeCsv(1_020),
+  'a file of several checkpoints': makeCsv(520),
   'a small file': makeCsv(40),
   'a file without records': 'record_id\n',
 };

@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { SUBMISSION_ID } from '../../support/factories.ts';
 import { makeCsv } from '../../support/slices/fan-out-rig.ts';
 import { createFaultPlan, FAULTS, type Fault } from '../../support/slices/faults.ts';
 import { createFinalizeRig, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
 
-const RECORDS = 620;
+// Every call of a run fails once in each way: many runs in one test.
+jest.setTimeout(60_000);
+
+const RECORDS = 255;
 
 async function ready(options: Parameters<typeof createFinalizeRig>[0] = {}): Promise<FinalizeRig> {
   const rig = createFinalizeRig({ ...options, settings: { partChunks: 1, ...options.settings } });
@@ -35,7 +39,7 @@ describe('finalization', () => {
     const calm = await ready();
     await calm.finalize();
     const expected = results(calm);
-    expect(Object.keys(expected)).toHaveLength(15);
+    expect(Object.keys(expected)).toHaveLength(10);
     const { files, counts } = await calm.manifest();
     let at = 0;
     for (; ; at++) {
@@ -48,13 +52,13 @@ describe('finalization', () => {
       expect(rig.callbacks.length).toBeGreaterThan(0);
       if (!struck) break;
     }
-    expect(at).toBeGreaterThan(30);
+    expect(at).toBeGreaterThan(25);
   });
 
   it('goes on in another slice after its time, without writing a part twice', async () => {
     let writes = 0;
     const rig = await ready({
-      settings: { sliceMs: 60_000 },
+      settings: { sliceMs: 30_000 },
       hook: async (call, apply) => {
         if (call.method === 'close' && call.port === 'objects.writer') {
           writes += 1;
@@ -66,9 +70,9 @@ describe('finalization', () => {
 
     const { deliveries } = await rig.finalize();
 
-    // Two parts of four files take 80 s; the third is another slice; then the callback.
+    // A part of four files takes 40 s; the second is another slice; then the callback.
     expect(deliveries).toBe(3);
-    expect(writes).toBe(12);
+    expect(writes).toBe(8);
     expect(rig.stored().state).toBe('partially_failed');
     expect((await rig.manifest()).counts.total).toBe(RECORDS);
   });
@@ -119,7 +123,7 @@ describe('finalization', () => {
 
     await rig.finalize();
 
-    expect(closedBy).toHaveLength(12);
+    expect(closedBy).toHaveLength(8);
     expect(closedBy).not.toContain('new');
     expect(rig.stored().state).toBe('partially_failed');
   });
