@@ -1,0 +1,127 @@
+import { encodeBody } from '../../../lambdas/domain/messages.ts';
+import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { createRedriveRig, type RedriveRig } from '../../support/redrive-rig.ts';
+import { MINUTE_MS } from '../../support/reconcile-rig.ts';
+
+const park = async (rig: RedriveRig, body: string, attributes: Record<string, string> = {}): Promise<void> => {
+  await rig.world.queues.deadLetters.small.send([{ body, group: 'acme', attributes }]);
+};
+const left = (rig: RedriveRig): number => rig.world.queues.deadLetters.small.messages().length;
+const drain = { mode: 'dead_letter_queue', dryRun: false };
+
+describe('draining a dead-letter queue', () => {
+  it('replays a record that was given up, then deletes its message', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await rig.finish([{ recordNo: 1, state: 'dead_lettered', reason: 'attempts_exhausted', attempts: 5 }]);
+    await park(rig, encodeBody(makeRecordMessage()), { reason: 'attempts_exhausted' });
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 1, byReason: { attempts_exhausted: 1 } });
+    expect(rig.messages()).toMatchObject([{ recordNo: 1, generation: 1, redrives: 1 }]);
+    expect(left(rig)).toBe(0);
+  });
+
+  it('sends the message of an open record again, whose worker died with it', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage({ attempt: 2 })));
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 1, byReason: { worker_crashed: 1 } });
+    expect(rig.messages()).toMatchObject([{ recordNo: 1, generation: 0, attempt: 2, redrives: 1 }]);
+    expect(left(rig)).toBe(0);
+  });
+
+  it('deletes what has nothing left to do', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await rig.finish([{ recordNo: 1 }]);
+    await park(rig, encodeBody(makeRecordMessage()));
+    await park(rig, encodeBody(makeRecordMessage({ submissionId: 'sub_expired' })));
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { settled: 2 } });
+    expect(left(rig)).toBe(0);
+    expect(rig.messages()).toEqual([]);
+  });
+
+  it('gives an unreadable body three more chances, then leaves it where it is', async () => {
+    const rig = createRedriveRig();
+    let attributes: Record<string, string> = { reason: 'unreadable_message' };
+    for (let redrive = 1; redrive <= 3; redrive++) {
+      await park(rig, '{"v":2}', attributes);
+      expect(await rig.ask(drain)).toMatchObject({ replayed: 1, byReason: { unreadable_message: 1 } });
+      expect(left(rig)).toBe(0);
+      const [message] = rig.world.queues.live.small.messages();
+      attributes = { ...message?.attributes, reason: 'unreadable_message' };
+      expect(attributes['redrives']).toBe(String(redrive));
+      rig.world.queues.live.small.purge();
+    }
+    await park(rig, '{"v":2}', attributes);
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { exhausted: 1 } });
+    expect(left(rig)).toBe(1);
+    expect(rig.world.queues.live.small.messages()).toEqual([]);
+  });
+
+  it('keeps the message when the lane did not take what it stands for', async () => {
+    const rig = createRedriveRig({
+      hook: async ({ port, method }, proceed) =>
+        port === 'queues.small' && method === 'send'
+          ? [{ index: 0, senderFault: false, code: 'InternalError' }]
+          : proceed(),
+    });
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage()));
+    expect(await rig.ask(drain)).toMatchObject({ unsent: 1 });
+    expect(left(rig)).toBe(1);
+  });
+
+  it('only counts in a dry run', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage()));
+    await park(rig, 'nonsense');
+    expect(await rig.ask({ mode: 'dead_letter_queue' })).toMatchObject({
+      dryRun: true,
+      byReason: { worker_crashed: 1, unreadable_message: 1 },
+    });
+    expect(left(rig)).toBe(2);
+    expect(rig.world.queues.live.small.messages()).toEqual([]);
+  });
+
+  it('takes only what the request selects', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage()));
+    await park(rig, 'nonsense');
+    expect(await rig.ask({ ...drain, submissionId: 'sub_other' })).toMatchObject({ replayed: 0 });
+    await rig.clock.advance(5 * MINUTE_MS);
+    expect(await rig.ask({ ...drain, lane: 'bulk' })).toMatchObject({ replayed: 0 });
+    expect(await rig.ask({ ...drain, submissionId: SUBMISSION_ID })).toMatchObject({ replayed: 1 });
+    expect(left(rig)).toBe(1);
+  });
+});
+
+describe('after an outage', () => {
+  it('dead letters of that kind are replayed by themselves, and others stay', async () => {
+    const rig = createRedriveRig();
+    rig.reconciler.deps.automaticRedrive = rig.deps;
+    await rig.seed(2);
+    await rig.finish([
+      { recordNo: 1, state: 'dead_lettered', reason: 'attempts_exhausted' },
+      { recordNo: 2, state: 'dead_lettered', reason: 'worker_crashed' },
+    ]);
+    for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    await rig.world.providers.block('company', rig.clock.now() + 10 * MINUTE_MS, 'provider_throttled');
+    await rig.minutes(10);
+    expect(rig.messages()).toEqual([]);
+    await rig.minutes(6);
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1]);
+    expect(left(rig)).toBe(1);
+  });
+
+  it('nothing is replayed where that is left to operators', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await rig.world.records.put(makeRow({ state: 'dead_lettered', reason: 'attempts_exhausted', answers: {} }));
+    await park(rig, encodeBody(makeRecordMessage()));
+    await rig.world.providers.block('company', rig.clock.now() + MINUTE_MS, 'provider_throttled');
+    await rig.minutes(30);
+    expect(rig.messages()).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+import { makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { START_MS } from '../../support/memory/index.ts';
+import { createRedriveRig } from '../../support/redrive-rig.ts';
+import { MINUTE_MS } from '../../support/reconcile-rig.ts';
+
+const dead = (recordNo: number) =>
+  ({ recordNo, state: 'dead_lettered', reason: 'attempts_exhausted', attempts: 5 }) as const;
+const invalid = (recordNo: number) => ({ recordNo, state: 'failed', reason: 'invalid_record' }) as const;
+
+describe('a dry run', () => {
+  it('counts by reason, calls that are not paid for yet, and the time at the paced rate, and changes nothing', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(5);
+    const paid = { company: { kind: 'found', data: {} } } as const;
+    await rig.finish([
+      { recordNo: 1 },
+      dead(2),
+      { ...dead(3), answers: paid },
+      invalid(4),
+      { ...dead(5), redrives: 3 },
+    ]);
+    const before = [rig.world.inspect.records(SUBMISSION_ID), rig.stored()];
+
+    expect(await rig.ask({ submissionId: SUBMISSION_ID })).toEqual({
+      dryRun: true,
+      replayed: 2,
+      byReason: { attempts_exhausted: 2 },
+      submissions: 1,
+      providerCalls: { company: 1, geo: 2 },
+      seconds: 1,
+      skipped: { not_helpful: 1, exhausted: 1 },
+      unsent: 0,
+    });
+    expect([rig.world.inspect.records(SUBMISSION_ID), rig.stored()]).toEqual(before);
+    expect(rig.messages()).toEqual([]);
+  });
+});
+
+describe('a replay', () => {
+  it('reopens the submission and its failed records, and sends them from the file with what was paid for', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(3);
+    const answers = { company: { kind: 'not_found' } } as const;
+    await rig.finish([{ recordNo: 1 }, { ...dead(2), answers }, dead(3)]);
+
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({ replayed: 2, unsent: 0 });
+
+    expect(rig.stored()).toMatchObject({ state: 'processing', generation: 1, closedChunks: new Set() });
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([
+      { state: 'succeeded', generation: 0 },
+      { state: 'retrying', reason: 'redriven', generation: 1, redrives: 1, attempts: 0, answers },
+      { state: 'retrying', reason: 'redriven', generation: 1, redrives: 1, attempts: 0 },
+    ]);
+    expect(rig.world.inspect.ledger(SUBMISSION_ID)[0]).toMatchObject({ succeeded: new Set([0]), failed: new Map() });
+    expect(rig.messages()).toMatchObject([
+      { recordNo: 2, attempt: 1, generation: 1, content: { fields: { record_id: 'r-2' } } },
+      { recordNo: 3, attempt: 1, generation: 1, content: { fields: { record_id: 'r-3' } } },
+    ]);
+  });
+
+  it('never reopens a record that has succeeded, even where the ledger still counts an earlier failure', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(2);
+    await rig.finish([dead(1), dead(2)]);
+    await rig.world.records.put(makeRow({ recordNo: 1, generation: 1, updatedAtMs: rig.clock.now() }));
+
+    await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false });
+
+    expect(rig.world.inspect.records(SUBMISSION_ID)[0]).toMatchObject({ state: 'succeeded' });
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([2]);
+  });
+
+  it('done twice sends a record once', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(2);
+    await rig.finish([dead(1), dead(2)]);
+    for (let time = 0; time < 2; time++) await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false });
+    expect(
+      rig
+        .messages()
+        .map(({ recordNo }) => recordNo)
+        .sort(),
+    ).toEqual([1, 2]);
+  });
+
+  it('is refused for a record that was replayed three times', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await rig.finish([{ ...dead(1), redrives: 3 }]);
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false, force: true })).toMatchObject({
+      replayed: 0,
+      skipped: { exhausted: 1 },
+    });
+  });
+
+  it('selects by reason, provider, tenant, lane and time', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(4);
+    await rig.finish([
+      { ...dead(1), answers: { geo: { kind: 'not_found' } } },
+      { ...dead(2), answers: { company: { kind: 'not_found' } } },
+      { recordNo: 3, state: 'failed', reason: 'provider_rejected' },
+      { ...dead(4), updatedAtMs: START_MS - 1 },
+    ]);
+    const replayed = async (event: object): Promise<number> => (await rig.ask(event)).replayed;
+    expect(await replayed({ reason: 'provider_rejected' })).toBe(1);
+    expect(await replayed({ reason: ['provider_rejected', 'attempts_exhausted'] })).toBe(4);
+    expect(await replayed({ provider: 'company', reason: 'attempts_exhausted' })).toBe(2);
+    expect(await replayed({ provider: 'geo', reason: 'attempts_exhausted' })).toBe(2);
+    expect(await replayed({ tenantId: 'acme' })).toBe(4);
+    expect(await replayed({ tenantId: 'globex' })).toBe(0);
+    expect(await replayed({ lane: 'bulk' })).toBe(0);
+    expect(await replayed({ lane: 'small', finishedBefore: new Date(START_MS - 1).toISOString() })).toBe(1);
+    expect(await replayed({ finishedAfter: new Date(START_MS).toISOString() })).toBe(3);
+  });
+
+  it('leaves alone what expires soon, what is being finalized and what is being cancelled', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1, { submissionId: 'sub_expiring', expiresAtSeconds: START_MS / 1000 + 3600 });
+    await rig.seed(1, { submissionId: 'sub_finalizing', state: 'finalizing' });
+    await rig.seed(1, {
+      submissionId: 'sub_cancelling',
+      state: 'cancelling',
+      stop: { kind: 'cancelled', atMs: START_MS },
+    });
+    expect(await rig.ask({ lane: 'small', dryRun: false })).toMatchObject({
+      replayed: 0,
+      skipped: { expiring: 1, busy: 2 },
+    });
+  });
+
+  it('leaves records whose file is gone as they are', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1, { source: { key: 'uploads/acme/gone', etag: '"x"', sizeBytes: 10 } });
+    await rig.finish([dead(1)]);
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({
+      replayed: 0,
+      skipped: { source_gone: 1 },
+    });
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'dead_lettered' }]);
+  });
+
+  it('spreads messages at the rate that was asked for, in hops beyond the longest delay of a queue', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(11);
+    await rig.finish(Array.from({ length: 11 }, (_, index) => dead(index + 1)));
+    const report = await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false, ratePerSecond: 0.01 });
+    expect(report.seconds).toBe(1100);
+    const waits = rig.world.queues.live.small.messages().map(({ visibleAtMs }) => (visibleAtMs - START_MS) / 1000);
+    expect(waits).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 900]);
+    expect(rig.messages().map(({ notBeforeMs }) => notBeforeMs)).toEqual([
+      ...Array.from({ length: 10 }, () => undefined),
+      START_MS + 1_000_000,
+    ]);
+  });
+
+  it('stops when its time runs out or its limit is reached, and goes on with the cursor', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(600);
+    await rig.finish([1, 300, 600].map(dead));
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    for (let run = 0; run < 10; run++) {
+      const event = { submissionId: SUBMISSION_ID, dryRun: false, limit: 1, ...(cursor !== undefined && { cursor }) };
+      const report = await rig.ask(event);
+      seen.push(report.replayed);
+      cursor = report.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(seen.reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1, 300, 600]);
+    expect(await rig.ask({ submissionId: SUBMISSION_ID }, 1_000)).toMatchObject({
+      replayed: 0,
+      nextCursor: expect.any(String),
+    });
+  });
+
+  it('refuses a cursor that it did not give', async () => {
+    const rig = createRedriveRig();
+    await expect(rig.ask({ tenantId: 'acme', cursor: 'e30x' })).rejects.toThrow('cursor is "e30x"');
+  });
+
+  it('goes through the submissions of all tenants', async () => {
+    const rig = createRedriveRig();
+    for (let index = 0; index < 120; index++) {
+      await rig.seed(1, { submissionId: `sub_${index}`, tenantId: `tenant-${index}` });
+      await rig.finish([{ ...dead(1), submissionId: `sub_${index}` }]);
+    }
+    expect(await rig.ask({ reason: 'attempts_exhausted' })).toMatchObject({ replayed: 120, submissions: 120 });
+  });
+});
+
+describe('a replay that dies at any call', () => {
+  it('loses no record: it can be repeated, and the reconciler sends what was reopened', async () => {
+    for (let failAt = 1; failAt <= 30; failAt++) {
+      let calls = -Infinity;
+      const rig = createRedriveRig({
+        hook: (_call, proceed) => {
+          calls += 1;
+          if (calls === failAt) throw new Error('died');
+          return proceed();
+        },
+      });
+      await rig.seed(2);
+      await rig.finish([{ recordNo: 1 }, dead(2)]);
+      calls = 0;
+      await rig
+        .ask({ submissionId: SUBMISSION_ID, dryRun: false })
+        .catch((error: unknown) => expect(error).toEqual(new Error('died')));
+      calls = -Infinity;
+      await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false });
+      for (let minute = 0; minute < 15; minute++) await rig.minutes(1);
+      expect(new Set(rig.messages().map(({ recordNo }) => recordNo))).toEqual(new Set([2]));
+      expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'succeeded' }, { state: 'retrying' }]);
+      expect(rig.clock.now()).toBe(START_MS + 15 * MINUTE_MS);
+    }
+  });
+});
