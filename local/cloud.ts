@@ -117,6 +117,7 @@ async function openCloud(
     denials: () => authorizer.denials(),
     usedStatements: () => authorizer.usedStatements(),
     unusedStatements: () => authorizer.unusedStatements(),
+    refusedWithout: (statement) => authorizer.refusedWithout(statement),
     faults,
     calls: () => log.counts(),
     onCall: (observer) => log.observe(observer),

@@ -248,6 +248,11 @@ export interface Cloud {
   denials(): readonly Denial[];
   usedStatements(): readonly UsedStatement[];
   unusedStatements(): readonly StatementReference[];
+  /**
+   * What of all that was allowed so far would be refused if the policies lacked a statement: whether anything needs it,
+   * decided from the questions that were asked, without running anything again.
+   */
+  refusedWithout(statement: StatementReference): Promise<readonly Omit<Denial, 'atMs'>[]>;
   readonly faults: Faults;
   calls(): readonly CallCount[];
   /** Registers an observer of every call; call the returned function to remove it. */

@@ -3,7 +3,7 @@ import { baseArn } from './arns.ts';
 import { type ConditionContext, mentionedConditionKeys, relevantContext } from './context.ts';
 import { ALLOWED, type Decision, implicitRefusal, type Question } from './decision.ts';
 import { keyActionsFor, SERVICE_OWNED_KEY } from './keys.ts';
-import { type NamedPolicy, type PolicySet, statementsOf } from './policies.ts';
+import { type NamedPolicy, type PolicySet, statementsOf, withoutStatement } from './policies.ts';
 import type { Principal } from './principals.ts';
 import { simulate } from './simulation.ts';
 
@@ -23,7 +23,7 @@ export class Authorizer {
   readonly #accountId: string;
   readonly #statements: ReadonlyMap<string, StatementReference>;
   readonly #mentioned: ReadonlySet<string>;
-  readonly #decisions = new Map<string, Decision>();
+  readonly #decisions = new Map<string, { question: Question; decision: Decision }>();
   readonly #uses = new Map<string, Map<string, number>>();
   readonly #denials: Denial[] = [];
 
@@ -55,11 +55,29 @@ export class Authorizer {
     const { values, cacheKey } = relevantContext(this.#contextOf(question), this.#mentioned);
     const key = `${question.principal.arn}\n${question.action}\n${question.resource}\n${cacheKey}`;
     const known = this.#decisions.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.decision;
     const decision = await this.#decideWithKey(question, values);
     if (this.#decisions.size >= MAX_CACHED) this.#decisions.clear();
-    this.#decisions.set(key, decision);
+    this.#decisions.set(key, { question, decision });
     return decision;
+  }
+
+  /**
+   * What of all that was allowed so far would be refused if the policies lacked this statement: whether anything needs it,
+   * without running anything again.
+   */
+  async refusedWithout(statement: StatementReference): Promise<Omit<Denial, 'atMs'>[]> {
+    const policies = withoutStatement(this.#policies, statement);
+    const other = new Authorizer(policies, this.#keys, { region: this.#region, accountId: this.#accountId });
+    const refused: Omit<Denial, 'atMs'>[] = [];
+    for (const { question, decision } of this.#decisions.values()) {
+      if (!decision.allowed) continue;
+      const principal = withRoleOf(question.principal, policies);
+      const { allowed, action, resource, message } = await other.decide({ ...question, principal });
+      if (allowed) continue;
+      refused.push({ principal: principal.arn, functionName: principal.functionName, action, resource, message });
+    }
+    return refused;
   }
 
   denials(): readonly Denial[] {
@@ -134,6 +152,12 @@ export class Authorizer {
     const { arn, functionName } = principal;
     this.#denials.push({ atMs: Date.now(), principal: arn, functionName, action, resource, message });
   }
+}
+
+/** The same principal with its role as `policies` has it. */
+function withRoleOf(principal: Principal, { roles }: PolicySet): Principal {
+  const role = principal.kind === 'role' ? roles.get(principal.role.arn) : undefined;
+  return principal.kind === 'role' && role !== undefined ? { ...principal, role } : principal;
 }
 
 function* allPolicies({

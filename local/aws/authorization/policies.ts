@@ -80,6 +80,29 @@ export function statementsOf({ roles, resources }: PolicySet): Map<string, State
   return statements;
 }
 
+/** The same policies without one statement. Roles and their functions stay as they are. */
+export function withoutStatement(
+  { roles, resources }: PolicySet,
+  { kind, owner, policy, index }: Pick<StatementReference, 'kind' | 'owner' | 'policy' | 'index'>,
+): PolicySet {
+  const reduce = (policies: readonly NamedPolicy[]): NamedPolicy[] =>
+    policies.map(({ name, document }) => {
+      const Statement = document.Statement.filter((_, position) => name !== policy || position !== index);
+      return { name, document: { ...document, Statement } };
+    });
+  return {
+    roles: mapValues(roles, (role) =>
+      kind === 'identity' && role.name === owner ? { ...role, policies: reduce(role.policies) } : role,
+    ),
+    resources: mapValues(resources, (own) =>
+      kind === 'resource' && own.arn === owner ? { ...own, policies: reduce(own.policies) } : own,
+    ),
+  };
+}
+
+const mapValues = <V>(map: ReadonlyMap<string, V>, change: (value: V) => V): Map<string, V> =>
+  new Map([...map].map(([key, value]) => [key, change(value)]));
+
 export function statementId(kind: 'identity' | 'resource', owner: string, policy: string, index: number): string {
   return [kind, owner, policy, index].join('\u0000');
 }
