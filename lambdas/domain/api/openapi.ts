@@ -13,7 +13,6 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'unauthorized',
   'missing_scope',
-  'forbidden',
   'too_many_requests',
   'internal_error',
   'unavailable',

@@ -15,7 +15,6 @@ export const PROBLEMS = {
   invalid_cursor: { status: 400, title: 'The cursor is not one that this list gave' },
   unauthorized: { status: 401, title: 'A valid API key is required' },
   missing_scope: { status: 403, title: 'The API key lacks the scope for this' },
-  forbidden: { status: 403, title: 'The API key does not allow this', gateway: true },
   not_found: { status: 404, title: 'There is nothing at this path' },
   method_not_allowed: { status: 405, title: 'The path does not answer to this method' },
   not_ready: { status: 409, title: 'The submission is still being processed' },
