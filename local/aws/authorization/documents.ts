@@ -26,7 +26,6 @@ const documentSchema = v.object({
   ),
 });
 
-export type PolicyStatement = v.InferOutput<typeof statementSchema>;
 export type PolicyDocument = v.InferOutput<typeof documentSchema>;
 
 /** @throws LocalCloudError when the value is not a policy document */

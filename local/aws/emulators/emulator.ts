@@ -2,6 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { LocalCloudError } from '../../errors.ts';
 import type { CommandName, EmulatorCommands, EmulatorMessage } from './protocol.ts';
 
+/** What runs in the threads. */
+const WORKERS = {
+  fauxqs: new URL('./fauxqs.worker.ts', import.meta.url),
+  dynalite: new URL('./dynalite.worker.ts', import.meta.url),
+} as const;
+
 interface Pending {
   readonly resolve: (output: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -30,15 +36,14 @@ export class Emulator {
   }
 
   /**
-   * @param name file beside this one, without `.worker.ts`
    * @param onFailure called when the emulator dies by itself later on
    */
   static async start(
-    name: 'fauxqs' | 'dynalite',
+    name: keyof typeof WORKERS,
     environment: Record<string, string>,
     onFailure: (error: Error) => void,
   ): Promise<Emulator> {
-    const worker = new Worker(new URL(`./${name}.worker.ts`, import.meta.url), {
+    const worker = new Worker(WORKERS[name], {
       env: { ...process.env, ...environment },
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });

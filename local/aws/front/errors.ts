@@ -140,7 +140,7 @@ export function element(name: string, value: unknown): string {
   return `<${name}>${escapeXml(String(value))}</${name}>`;
 }
 
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 

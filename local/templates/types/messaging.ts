@@ -1,6 +1,9 @@
 import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
 
-/** Queues, topics and what sends to them on a schedule. */
+/**
+ * Queues, topics and what sends to them on a schedule. A queue's `MessageRetentionPeriod` is reported but not enforced:
+ * messages live as long as the local cloud.
+ */
 export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
   'AWS::SQS::Queue': {
     understood: [

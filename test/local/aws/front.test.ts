@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
@@ -202,6 +202,29 @@ describe('faults', () => {
     cloud.faults.clear();
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: 'b' }));
     expect(await Body?.transformToString()).toBe('x');
+  });
+
+  test('an unavailable service is a server error that does nothing', async () => {
+    cloud.faults.add({
+      match: { service: 'sqs', action: 'sqs:SendMessage' },
+      rate: 1,
+      error: 'unavailable',
+      forMs: 60_000,
+    });
+    const error = await rejection(sender.send(new SendMessageCommand({ QueueUrl, ...message })));
+    expect(error).toMatchObject({ $fault: 'server', $metadata: { httpStatusCode: 503 } });
+    expect(await visible()).toBe(0);
+  });
+
+  test('a rule ends by itself after its time', async () => {
+    const elapsed = jest.spyOn(Date, 'now');
+    const startMs = Date.now();
+    cloud.faults.add({ match: { service: 'sqs' }, rate: 1, error: 'throttle', forMs: 1000 });
+    await rejection(sender.send(new SendMessageCommand({ QueueUrl, ...message })));
+    elapsed.mockReturnValue(startMs + 5000);
+    await sender.send(new SendMessageCommand({ QueueUrl, ...message }));
+    elapsed.mockRestore();
+    expect(await visible()).toBe(1);
   });
 
   test('DynamoDB throttles with an error that its clients retry', async () => {
