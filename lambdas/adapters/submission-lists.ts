@@ -10,7 +10,11 @@ import type { SubmissionTable } from './submission-table.ts';
 type Lists = Pick<SubmissionStore, 'listByTenant' | 'listAll' | 'listDue' | 'listOpen'>;
 
 /** A place in an index: the index's sort key and the submission. */
-const positionSchema = v.tuple([v.number(), v.string()]);
+const positionSchema = v.tuple([
+  v.pipe(v.number(), v.safeInteger()),
+  // Of a size that a key may have: a forged place is refused here and not by the table.
+  v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
+]);
 type Position = v.InferOutput<typeof positionSchema>;
 /** A place in the index of open submissions: the shard, and the place in it (its beginning when null). */
 const openPositionSchema = v.tuple([v.picklist(OPEN_SHARD_KEYS), v.nullable(positionSchema)]);
