@@ -1,0 +1,120 @@
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { prepareProviders } from '../../lambdas/domain/enrichment/provider.ts';
+import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
+import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
+import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
+import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
+import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/messages.ts';
+import type { Lane } from '../../lambdas/domain/model.ts';
+import type { Delivery, HttpTransport } from '../../lambdas/domain/ports.ts';
+import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
+import { reconcile } from '../../lambdas/domain/reconcile/reconcile.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps } from '../../lambdas/domain/redrive/deps.ts';
+import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
+import type { RedriveReport } from '../../lambdas/domain/redrive/report.ts';
+import { eachDelivery } from '../../lambdas/domain/slices.ts';
+import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
+import { createRecordValidator } from '../../lambdas/domain/validation.ts';
+import type { WorkerDeps } from '../../lambdas/domain/worker/deps.ts';
+import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
+import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
+import type { Environment } from './environment.ts';
+import { providerConfigs } from './provider.ts';
+import type { Telemetry } from '../../lambdas/domain/ports.ts';
+
+/** The same for every run, and expensive to make. */
+const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));
+const checkRecord = createRecordValidator(recordSchema);
+
+export const WORKER_TIMEOUT_MS = 60_000;
+export const SLICE_TIMEOUT_MS = 180_000;
+export const RECONCILE_TIMEOUT_MS = 55_000;
+const REDRIVE_TIMEOUT_MS = 300_000;
+export const visibilityMs = (timeoutMs: number): number => 6 * timeoutMs;
+
+const LIMITS = { maxRecordBytes: 10_000, maxRecords: 100_000 };
+const SMALL_LANE_THRESHOLD = 60;
+export const DEADLINE_MS = 24 * 3_600_000;
+
+/** What a function is given besides its environment. */
+export interface FunctionOptions {
+  telemetry: Telemetry;
+  random: Random;
+  transport: HttpTransport;
+  checkpointRecords: number;
+}
+
+/** A function as its environment holds it between invocations: works a batch and answers the ids to deliver again. */
+export type QueueFunction = (deliveries: readonly Delivery[], budget: TimeBudget) => Promise<readonly string[]>;
+
+const common = ({ ports, clock }: Environment, { telemetry, random }: FunctionOptions) => {
+  const { fanOut, small, bulk, finalize } = ports.queues.live;
+  return { ...ports, fanOutQueue: fanOut, finalizeQueue: finalize, lanes: { small, bulk }, telemetry, clock, random };
+};
+
+export function workerOf(environment: Environment, options: FunctionOptions, lane: Lane): QueueFunction {
+  const { ports, clock, name } = environment;
+  const deps: WorkerDeps = {
+    ...common(environment, options),
+    lane,
+    laneQueue: ports.queues.live[lane],
+    deadLetterQueue: ports.queues.deadLetters[lane],
+    acknowledger: ports.queues.live[lane],
+    transport: options.transport,
+    owner: name,
+    apis: APIS,
+    checkRecord,
+    cache: createSubmissionCache(ports.submissions, clock),
+  };
+  return async (deliveries, budget) => processBatch(deps, deliveries, budget);
+}
+
+export function fanOutOf(environment: Environment, options: FunctionOptions): QueueFunction {
+  const { telemetry, checkpointRecords } = options;
+  const settings = { ...FAN_OUT_DEFAULTS, ...LIMITS, checkpointRecords, smallLaneThreshold: SMALL_LANE_THRESHOLD };
+  const deps = { ...common(environment, options), settings };
+  return async (deliveries, budget) =>
+    eachDelivery(deliveries, telemetry, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget));
+}
+
+export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
+  const { telemetry, transport } = options;
+  const settings = { ...FINALIZE_DEFAULTS, partChunks: 1, maxRecordBytes: LIMITS.maxRecordBytes };
+  const providers = APIS.map(({ config }) => config);
+  const deps = { ...common(environment, options), callbacks: transport, providers, settings };
+  return async (deliveries, budget) =>
+    eachDelivery(deliveries, telemetry, async (body) => finalizeSlice(deps, parseFinalizeMessage(body), budget));
+}
+
+function redriveDeps(environment: Environment, options: FunctionOptions): RedriveDeps {
+  const { small, bulk } = environment.ports.queues.deadLetters;
+  return {
+    ...common(environment, options),
+    deadLetters: { small, bulk },
+    apis: APIS.map(({ config }) => config),
+    limits: LIMITS,
+    settings: { ...REDRIVE_DEFAULTS, deadlineMs: DEADLINE_MS },
+  };
+}
+
+export async function runReconciler(environment: Environment, options: FunctionOptions): Promise<void> {
+  const deps: ReconcileDeps = {
+    ...common(environment, options),
+    apis: APIS.map(({ config }) => config),
+    limits: LIMITS,
+    settings: { ...RECONCILE_DEFAULTS, visibilityMs: visibilityMs(WORKER_TIMEOUT_MS) },
+    automaticRedrive: redriveDeps(environment, options),
+  };
+  await environment.invoke(RECONCILE_TIMEOUT_MS, async (budget) => reconcile(deps, budget));
+}
+
+/** Replays what an operator selects; undefined when the function died. */
+export async function runRedrive(
+  environment: Environment,
+  options: FunctionOptions,
+  request: object,
+): Promise<RedriveReport | undefined> {
+  const deps = redriveDeps(environment, options);
+  const result = await environment.invoke(REDRIVE_TIMEOUT_MS, async (budget) => redrive(deps, request, budget));
+  return result === 'died' ? undefined : result.ended;
+}

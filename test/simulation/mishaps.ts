@@ -1,0 +1,89 @@
+import { REASON_CODES, REASONS } from '../../lambdas/domain/reasons.ts';
+import { START_MS } from '../support/memory/index.ts';
+import { runRedrive } from './functions.ts';
+import { recordOfBody } from './journal.ts';
+import type { Mishap, SubmissionPlan } from './plan.ts';
+import { stream } from './random.ts';
+import type { Simulation } from './run.ts';
+import { accept, submissionIdOf } from './submit.ts';
+
+const HELPFUL = REASON_CODES.filter((code) => REASONS[code].replayHelps);
+
+/** Puts everything that is planned into the future: submissions, cancellations and mishaps. */
+export function arrange(simulation: Simulation): void {
+  for (const plan of simulation.plan.submissions) arrangeSubmission(simulation, plan);
+  for (const [index, mishap] of simulation.plan.mishaps.entries()) {
+    later(simulation, mishap.atMs, async () => happen(simulation, mishap, index));
+  }
+}
+
+function later(simulation: Simulation, afterMs: number, act: () => Promise<void>): void {
+  simulation.pending += 1;
+  simulation.scheduler.at(START_MS + afterMs, () => {
+    void act().finally(() => {
+      simulation.pending -= 1;
+    });
+  });
+}
+
+function arrangeSubmission(simulation: Simulation, plan: SubmissionPlan): void {
+  const { world, scheduler, journal } = simulation;
+  later(simulation, plan.atMs, async () => {
+    journal.note(
+      `${submissionIdOf(plan)} of ${plan.tenantId} is submitted: ${plan.file} with ${plan.kinds.length} records`,
+    );
+    await accept(world, plan, scheduler.now());
+  });
+  if (plan.cancelAfterMs === undefined) return;
+  later(simulation, plan.atMs + plan.cancelAfterMs, async () => {
+    journal.note(`${submissionIdOf(plan)} is cancelled`);
+    await world.submissions.requestStop(submissionIdOf(plan), { kind: 'cancelled', atMs: scheduler.now() });
+  });
+}
+
+async function happen(simulation: Simulation, mishap: Mishap, index: number): Promise<void> {
+  const { journal } = simulation;
+  journal.note(`mishap: ${JSON.stringify(mishap)}`);
+  journal.stats.faults += 1;
+  switch (mishap.kind) {
+    case 'purge':
+      return purge(simulation, mishap.queue);
+    case 'old_messages':
+      return repeatOldMessages(simulation, mishap.copies, index);
+    case 'unreadable_message':
+      await simulation.world.queues.live[mishap.lane].send([{ body: `no JSON ${index}`, group: 'nobody' }]);
+      return;
+    case 'redrive': {
+      const environment = simulation.environment('redrive');
+      const { mode } = mishap;
+      const request = { mode, dryRun: false, ...(mode === 'records' && { reason: HELPFUL }) };
+      await simulation.attempt(async () => runRedrive(environment, simulation.options(environment), request));
+    }
+  }
+}
+
+/** Everything in the queue is gone, what is being worked included. */
+async function purge({ world, journal }: Simulation, name: 'small' | 'bulk' | 'fanOut' | 'finalize'): Promise<void> {
+  const queue = world.queues.live[name];
+  for (const { body } of queue.messages()) {
+    const record = recordOfBody(body)?.record;
+    if (record !== undefined) journal.disturbRecord(record);
+  }
+  queue.purge();
+}
+
+/** Copies of messages that were worked long ago, or are being worked now. */
+async function repeatOldMessages(
+  { world, watch, journal, plan }: Simulation,
+  copies: number,
+  index: number,
+): Promise<void> {
+  const dice = stream(plan.seed, `old messages ${index}`);
+  if (watch.bodies.length === 0) return;
+  for (let copy = 0; copy < copies; copy++) {
+    const { lane, body, group } = dice.pick(watch.bodies);
+    const record = recordOfBody(body)?.record;
+    if (record !== undefined) journal.disturbRecord(record);
+    await world.queues.live[lane].send([{ body, group }]);
+  }
+}

@@ -1,0 +1,181 @@
+import { stream, type Dice } from './random.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** What the records of a file are like; what must become of each kind is in truth.ts. */
+export const RECORD_KINDS = [
+  'good',
+  'unknown',
+  'keyless',
+  'invalid',
+  'malformed',
+  'rejected',
+  'sick',
+  'poison',
+] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+export interface SubmissionPlan {
+  /** Number of its own, which names its random streams: removing another submission changes nothing for this one. */
+  index: number;
+  tenantId: string;
+  atMs: number;
+  file: 'csv' | 'ndjson' | 'header_only' | 'unreadable';
+  kinds: readonly RecordKind[];
+  cancelAfterMs?: number;
+  /** The function that accepts it dies before the fan-out message is sent, or before that is noted. */
+  diesAccepting?: 'before_send' | 'before_mark';
+}
+
+export type Trouble =
+  | 'unavailable'
+  | 'hanging'
+  | 'resetting'
+  | 'garbage'
+  | 'error_in_200'
+  | 'throttled'
+  | 'unauthorized'
+  | 'retry_after_503';
+
+/** A time in which something is wrong. Times from the start of the run. */
+export interface Spell {
+  fromMs: number;
+  toMs: number;
+}
+export interface Outage extends Spell {
+  provider: 'company' | 'geo';
+  trouble: Trouble;
+}
+export interface Throttle extends Spell {
+  share: number;
+}
+
+export type Mishap =
+  | { kind: 'purge'; atMs: number; queue: 'small' | 'bulk' | 'fanOut' | 'finalize' }
+  | { kind: 'old_messages'; atMs: number; copies: number }
+  | { kind: 'unreadable_message'; atMs: number; lane: 'small' | 'bulk' }
+  | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' };
+
+/** Everything that is decided before a run: who submits what, and what goes wrong when. */
+export interface Plan {
+  seed: number;
+  submissions: readonly SubmissionPlan[];
+  outages: readonly Outage[];
+  throttles: readonly Throttle[];
+  mishaps: readonly Mishap[];
+  /** Probability that a function dies at any one await. */
+  crashShare: number;
+  /** Probability that a write is applied but its reply lost. */
+  lostReplyShare: number;
+  /** Probability that a call of AWS fails outside of a throttle. */
+  failureShare: number;
+  /** Probability that some entries of a batch are not taken. */
+  partialShare: number;
+  /** Probability that a delivery is made twice, by a copy or by an early redelivery. */
+  duplicateShare: number;
+  /** Probability that a message takes much longer than it should. */
+  delayShare: number;
+  /** Probability that a single provider call fails. */
+  flakyShare: number;
+  /** Clocks of functions and providers are off by up to this. */
+  skewMs: number;
+  /** Longest reply of the table that paces calls. */
+  slowReplyMs: number;
+  checkpointRecords: number;
+  workers: number;
+}
+
+export function planOf(seed: number): Plan {
+  const dice = stream(seed, 'plan');
+  const submissions = Array.from({ length: 1 + dice.below(4) }, (_, index) => submissionOf(seed, index));
+  const calm = dice.chance(0.1);
+  const share = (probability: number, most: number): number =>
+    !calm && dice.chance(probability) ? dice.between(most / 10, most) : 0;
+  const spells = stream(seed, 'spells');
+  return {
+    seed,
+    submissions,
+    outages: calm ? [] : Array.from({ length: spells.below(4) }, () => outageOf(spells)),
+    throttles: calm || spells.chance(0.6) ? [] : [throttleOf(spells)],
+    mishaps: calm ? [] : mishapsOf(stream(seed, 'mishaps')),
+    crashShare: share(0.7, 0.01),
+    lostReplyShare: share(0.6, 0.02),
+    failureShare: share(0.6, 0.02),
+    partialShare: share(0.6, 0.05),
+    duplicateShare: share(0.7, 0.1),
+    delayShare: share(0.4, 0.02),
+    flakyShare: share(0.6, 0.02),
+    skewMs: dice.pick([0, 20, 300]),
+    slowReplyMs: dice.pick([15, 60, 200]),
+    checkpointRecords: dice.pick([250, 500, 1_000]),
+    workers: 2 + dice.below(4),
+  };
+}
+
+const SIZES = [2, 3, 7, 12, 25, 40, 60, 90] as const;
+const BIG_SIZES = [249, 250, 251, 300, 500, 520] as const;
+
+function submissionOf(seed: number, index: number): SubmissionPlan {
+  const dice = stream(seed, `submission ${index}`);
+  const records = dice.chance(0.2) ? dice.pick(BIG_SIZES) : dice.pick(SIZES);
+  const mostlyGood = dice.between(0.6, 1);
+  const hasPoison = dice.chance(0.3);
+  const kinds = Array.from({ length: records }, (): RecordKind => {
+    if (dice.chance(mostlyGood)) return 'good';
+    const kind = dice.pick(RECORD_KINDS);
+    return kind === 'poison' || kind === 'sick' ? 'good' : kind;
+  });
+  if (hasPoison) kinds[dice.below(records)] = 'poison';
+  if (dice.chance(0.3)) kinds[dice.below(records)] = 'sick';
+  const isOdd = dice.chance(0.08);
+  const file = isOdd ? dice.pick(['header_only', 'unreadable'] as const) : dice.pick(['csv', 'csv', 'ndjson'] as const);
+  const dies = dice.chance(0.1) ? dice.pick(['before_send', 'before_mark'] as const) : undefined;
+  return {
+    index,
+    tenantId: dice.pick(['acme', 'globex', 'initech']),
+    atMs: Math.round(dice.between(0, 3 * MINUTE_MS)),
+    file,
+    kinds: isOdd ? [] : kinds,
+    ...(dice.chance(0.12) && { cancelAfterMs: Math.round(dice.between(0, 2 * MINUTE_MS)) }),
+    ...(dies && { diesAccepting: dies }),
+  };
+}
+
+const TROUBLES = [
+  'unavailable',
+  'unavailable',
+  'hanging',
+  'resetting',
+  'garbage',
+  'error_in_200',
+  'throttled',
+  'unauthorized',
+  'retry_after_503',
+] as const;
+
+function outageOf(dice: Dice): Outage {
+  const fromMs = dice.between(0, 4 * MINUTE_MS);
+  // Five attempts span about half a minute: most outages are longer than that, some by far.
+  const lengthMs = dice.pick([20 * SECOND_MS, 90 * SECOND_MS, 10 * MINUTE_MS, 70 * MINUTE_MS, 300 * MINUTE_MS]);
+  return { provider: dice.pick(['company', 'geo']), trouble: dice.pick(TROUBLES), fromMs, toMs: fromMs + lengthMs };
+}
+
+function throttleOf(dice: Dice): Throttle {
+  const fromMs = dice.between(0, 2 * MINUTE_MS);
+  return { share: 0.4, fromMs, toMs: fromMs + MINUTE_MS };
+}
+
+function mishapsOf(dice: Dice): Mishap[] {
+  const mishaps: Mishap[] = [];
+  const when = (): number => Math.round(dice.between(0, 6 * MINUTE_MS));
+  if (dice.chance(0.15)) {
+    mishaps.push({ kind: 'purge', atMs: when(), queue: dice.pick(['small', 'bulk', 'fanOut', 'finalize']) });
+  }
+  if (dice.chance(0.4)) mishaps.push({ kind: 'old_messages', atMs: when() * 10, copies: 1 + dice.below(20) });
+  if (dice.chance(0.15)) mishaps.push({ kind: 'unreadable_message', atMs: when(), lane: dice.pick(['small', 'bulk']) });
+  for (let redrives = dice.below(3); redrives > 0; redrives--) {
+    mishaps.push({ kind: 'redrive', atMs: when() * 10, mode: dice.pick(['records', 'dead_letter_queue']) });
+  }
+  return mishaps;
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { tally } from '../../lambdas/domain/ledger.ts';
+import { isOpen, isTerminal, recordNoAt, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
+import type { Delivery, LedgerMarks, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
+import { nameOf, recordOfBody, type Journal } from './journal.ts';
+import type { Scheduler } from './scheduler.ts';
+
+interface Received {
+  body: string;
+  atMs: number;
+}
+
+/**
+ * Holds every write against the invariants at the moment it is applied. It stands around the stores themselves, behind all faults: what
+ * it sees is what really happens.
+ */
+export class Watch {
+  readonly #journal: Journal;
+  readonly #scheduler: Scheduler;
+  #world: MemoryWorld | undefined;
+  #wake: (queue: string) => void = () => undefined;
+  readonly #received = new Map<string, Received>();
+  /** When a message about a record, or with an unreadable body, was last sent, and of which generation. */
+  readonly #sent = new Map<string, { atMs: number; generation: number }>();
+  /** When a provider's answer about a record was first on its row. */
+  readonly #kept = new Map<string, number>();
+  /** Bodies of lane messages, for repeating old ones. */
+  readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
+
+  constructor(journal: Journal, scheduler: Scheduler) {
+    this.#journal = journal;
+    this.#scheduler = scheduler;
+  }
+
+  attach(world: MemoryWorld, wake: (queue: string) => void): void {
+    this.#world = world;
+    this.#wake = wake;
+  }
+
+  /** True when work that begins now must know this answer: it is on the row. */
+  keptSinceMs(record: string, provider: string): number | undefined {
+    return this.#kept.get(`${record}/${provider}`);
+  }
+
+  readonly hook: PortHook = async (call, apply) => {
+    const { port, method } = call;
+    if (port === 'records' && method === 'put') return this.#put(call, apply);
+    if (port === 'ledger' && method === 'mark') await this.#mark(call);
+    if (method === 'acknowledge' && /^queues\.(small|bulk)$/.test(port)) await this.#acknowledged(call);
+    const result = await apply();
+    if (method === 'send') this.#noteSent(call);
+    if (method === 'receive') this.#noteReceived(result as Delivery[]);
+    if (method === 'finish') await this.#finished(result as Submission);
+    return result;
+  };
+
+  async #put({ args }: PortCall, apply: () => Promise<unknown>): Promise<unknown> {
+    const row = args[0] as RecordRow;
+    const [before] = await this.#rows([row]);
+    const result = await apply();
+    const [after] = await this.#rows([row]);
+    const record = nameOf(row.submissionId, row.recordNo);
+    if (before?.state === 'succeeded' && !isDeepStrictEqual(before, after)) {
+      this.#journal.broken('success is final', `The succeeded row of ${record} was changed`, [record]);
+    }
+    const replayed = after !== undefined && before !== undefined && after.generation > before.generation;
+    if (before !== undefined && isTerminal(before.state) && !isDeepStrictEqual(before, after) && !replayed) {
+      this.#journal.broken('one outcome', `The outcome of ${record} was overwritten without a replay`, [record]);
+    }
+    if (replayed) this.#journal.stats.replays += 1;
+    if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
+    for (const provider of Object.keys(after?.answers ?? {})) {
+      const key = `${record}/${provider}`;
+      if (!this.#kept.has(key)) this.#kept.set(key, this.#scheduler.now());
+    }
+    return result;
+  }
+
+  async #mark({ args }: PortCall): Promise<void> {
+    const [submissionId, chunk, marks] = args as [string, number, LedgerMarks];
+    const failed = [...marks.failed.values()].flat();
+    const all = [...marks.succeeded, ...marks.cancelled, ...failed];
+    const rows = await this.#rows(all.map((offset) => ({ submissionId, recordNo: recordNoAt(chunk, offset) })));
+    const states = new Map(rows.map((row) => [row.recordNo, row]));
+    const succeeded = new Set(marks.succeeded);
+    for (const offset of all) {
+      const recordNo = recordNoAt(chunk, offset);
+      const row = states.get(recordNo);
+      const isRight = succeeded.has(offset)
+        ? row?.state === 'succeeded'
+        : row !== undefined && (isTerminal(row.state) || row.generation > 0);
+      if (isRight) continue;
+      const record = nameOf(submissionId, recordNo);
+      this.#journal.broken(
+        'row before ledger',
+        `The ledger counts ${record}, whose row says ${row?.state ?? 'nothing'}`,
+        [record],
+      );
+    }
+  }
+
+  async #acknowledged({ args, port }: PortCall): Promise<void> {
+    for (const { messageId } of args[0] as Delivery[]) {
+      const received = this.#received.get(messageId);
+      if (received === undefined) continue;
+      const about = recordOfBody(received.body);
+      const sent = this.#sent.get(about?.record ?? received.body);
+      if (sent !== undefined && sent.atMs >= received.atMs && sent.generation >= (about?.generation ?? 0)) continue;
+      const [row] = about === undefined ? [] : await this.#rows([about]);
+      const generation = about?.generation ?? 0;
+      if (row && (row.state === 'succeeded' || row.generation > generation || isTerminal(row.state))) continue;
+      const record = about?.record ?? 'an unreadable message';
+      const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
+      this.#journal.broken(
+        'written before acknowledged',
+        `${record} was taken off ${port} although ${says} and no message goes on with it`,
+        [record],
+      );
+    }
+  }
+
+  #noteSent({ args, port }: PortCall): void {
+    const lane = port === 'queues.small' ? 'small' : 'bulk';
+    for (const { body, group } of args[0] as OutgoingMessage[]) {
+      const about = recordOfBody(body);
+      this.#sent.set(about?.record ?? body, { atMs: this.#scheduler.now(), generation: about?.generation ?? 0 });
+      if (about !== undefined && /^queues/.test(port)) this.bodies.push({ lane, body, group });
+    }
+    this.#wake(port);
+  }
+
+  #noteReceived(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) {
+      this.#received.set(delivery.messageId, { body: delivery.body, atMs: this.#scheduler.now() });
+      this.#journal.delivered(recordOfBody(delivery.body)?.record, delivery);
+    }
+  }
+
+  async #finished(submission: Submission): Promise<void> {
+    if (isOpen(submission.state)) return;
+    const { submissionId, fanOut } = submission;
+    const rows = this.#world?.inspect.records(submissionId) ?? [];
+    const finished = rows.filter(({ state }) => isTerminal(state)).length;
+    if (finished === fanOut.records) return;
+    this.#journal.broken(
+      'closed when done',
+      `${submissionId} was closed with ${finished} outcomes of ${fanOut.records} records`,
+      [submissionId],
+    );
+  }
+
+  /** Conservation at this moment: what was accepted is succeeded, failed, cancelled or pending. */
+  audit(): void {
+    for (const submission of this.#world?.inspect.submissions() ?? []) {
+      const { submissionId, fanOut } = submission;
+      const { counts } = tally(submission, this.#world?.inspect.ledger(submissionId) ?? []);
+      const { succeeded, failed, cancelled, pending } = counts;
+      if (!fanOut.done || succeeded + failed + cancelled + pending === fanOut.records) continue;
+      this.#journal.broken(
+        'conservation',
+        `${submissionId}: ${fanOut.records} records, but ${JSON.stringify(counts)}`,
+        [submissionId],
+      );
+    }
+  }
+
+  async #rows(keys: readonly { submissionId: string; recordNo: number }[]): Promise<RecordRow[]> {
+    return keys.length === 0 ? [] : ((await this.#world?.records.getMany(keys)) ?? []);
+  }
+}
