@@ -9,7 +9,7 @@ const COMPRESS_FROM_BYTES = 300;
 /** DynamoDB's largest item; a longer text was not written by us. */
 const MAX_ANSWERS_BYTES = 4 * 1024 * 1024;
 /** One write of up to this size costs one unit, https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html */
-export const WRITE_UNIT_BYTES = 1024;
+const WRITE_UNIT_BYTES = 1024;
 
 /** A row's answers as stored: JSON text, or the same compressed. */
 export type StoredAnswers = string | Uint8Array;

@@ -56,7 +56,7 @@ export interface TestTables {
 }
 
 /** The stores on tables that exist and are empty. */
-export function storesOn(client: DynamoDBDocumentClient, names: Record<TableName, string>): StoreWorld {
+function storesOn(client: DynamoDBDocumentClient, names: Record<TableName, string>): StoreWorld {
   const clock = createTestClock();
   return {
     clock,

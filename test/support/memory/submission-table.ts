@@ -16,7 +16,7 @@ export interface SubmissionTable {
 }
 
 /** A lease that its owner gave up: the owner stays known, so that a repeated release is recognised. */
-export const GIVEN_UP_MS = 0;
+const GIVEN_UP_MS = 0;
 
 interface Lease {
   leaseOwner?: string;
