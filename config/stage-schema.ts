@@ -113,6 +113,8 @@ export const stageSchema = v.strictObject({
   queueRetentionDays: v.optional(whole(1, 13, 'days'), 4),
   /** The age at which waiting work breaks what customers were promised: what alarms go by. */
   contractAgeSeconds: v.optional(whole(60, 86_400, 'seconds'), 1_800),
+  /** Silence after which a record's message counts as lost and is sent again from the file; a backlog makes it longer by itself. */
+  lostAfterSeconds: v.optional(whole(60, 86_400, 'seconds'), 600),
   /** Whether records that an outage dead-lettered are replayed once their provider works again. */
   automaticRedrive: v.optional(flag, true),
   /** Files that are fanned out, and submissions that are finalized, at the same time. */

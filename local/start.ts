@@ -40,6 +40,8 @@ export interface LocalOptions {
   readonly schedules?: 'clock' | 'manual';
   /** Divides the waits between tries of asynchronous invocations. Default 1. */
   readonly asyncSpeed?: number;
+  /** Values in place of the templates', for variables that functions declare: drills do not wait as long as an account must. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly logs?: LogStoreOptions;
   /** Seeds names and faults. Default: random names. */
   readonly seed?: number;
@@ -142,8 +144,8 @@ async function startRuntime(
   const functions = await LocalFunctions.create({
     cloud,
     cacheDirectory: resolve(ROOT, '.local', 'runtime'),
-    // The stand-ins take the providers' place; everything else is as the template has it.
-    overrides: { PROVIDER_BASE_URLS: JSON.stringify(providers.baseUrls) },
+    // The stand-ins take the providers' place; everything else is as the template has it, unless a drill says otherwise.
+    overrides: { ...options.variables, PROVIDER_BASE_URLS: JSON.stringify(providers.baseUrls) },
     maxEnvironments: options.maxEnvironments ?? 4,
     logs,
     ...optional('asyncSpeed', options.asyncSpeed),

@@ -19,6 +19,8 @@ export const reconcilerEnvironment = v.object({
   MAX_RECORDS: shared.MAX_RECORDS,
   /** How long the lanes hide a delivered message. */
   LANE_VISIBILITY_SECONDS: wholeNumber(1),
+  /** The least silence after which a record's message counts as lost. */
+  LOST_AFTER_SECONDS: wholeNumber(1),
   SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
   BULK_DLQ_URL: shared.BULK_DLQ_URL,
   /** Whether records that an outage dead-lettered are replayed once every provider works again. */

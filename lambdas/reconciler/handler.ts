@@ -56,7 +56,11 @@ const deps: ReconcileDeps = {
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
-  settings: { ...RECONCILE_DEFAULTS, visibilityMs: env.LANE_VISIBILITY_SECONDS * 1000 },
+  settings: {
+    ...RECONCILE_DEFAULTS,
+    visibilityMs: env.LANE_VISIBILITY_SECONDS * 1000,
+    lostMs: env.LOST_AFTER_SECONDS * 1000,
+  },
   ...(env.AUTOMATIC_REDRIVE && { automaticRedrive }),
 };
 

@@ -17,6 +17,7 @@ export interface ReconcilerProps {
   readonly maxRecordBytes: number;
   readonly maxRecords: number;
   readonly laneVisibilitySeconds: number;
+  readonly lostAfterSeconds: number;
   readonly automaticRedrive: boolean;
   readonly submissionDeadlineHours: number;
   readonly bucket: IBucket;
@@ -59,6 +60,7 @@ export class Reconciler extends Construct {
         MAX_RECORD_BYTES: String(props.maxRecordBytes),
         MAX_RECORDS: String(props.maxRecords),
         LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
+        LOST_AFTER_SECONDS: String(props.lostAfterSeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
         SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
         BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,

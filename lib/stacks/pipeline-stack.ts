@@ -73,6 +73,7 @@ export class PipelineStack extends Stack {
       submissionDeadlineHours,
       maxRecords: limits.maxRecords,
       laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,
+      lostAfterSeconds: stage.lostAfterSeconds,
       automaticRedrive,
     });
     const api = new Api(this, 'Api', {

@@ -1,0 +1,93 @@
+/**
+ * Breaks things on purpose while records run, and shows that nothing is lost: `npm run drill`, or one drill by its name.
+ */
+import { LocalCloudError } from '../errors.ts';
+import { parseOptions, wholeNumber } from '../options.ts';
+import { runUntilStopped } from '../shutdown.ts';
+import type { DrillReport } from './account.ts';
+import { drillOf, DRILLS } from './drills.ts';
+import { startRig } from './rig.ts';
+
+const USAGE = `Usage: npm run drill -- [name] [options]
+  --records N  records of the file (default: as below)
+  --json       last line of standard output: one JSON array with what became of the records
+
+${DRILLS.map(({ name, summary, records }) => `  ${name.padEnd(12)} ${String(records).padStart(5)} records; ${summary}`).join('\n')}
+
+Each drill runs on a local cloud of its own. So that they take minutes and not hours, a message that a dead worker held comes
+back after seconds where workers are killed, and what is lost is looked for as soon as all queues are empty.`;
+
+const COLUMNS: readonly (keyof DrillReport)[] = [
+  'drill',
+  'state',
+  'records',
+  'accounted',
+  'goodFailed',
+  'extraCallsPercent',
+  'doubleOutcomes',
+  'retried',
+  'seconds',
+];
+
+async function main(args: readonly string[]): Promise<number> {
+  const named = args[0] !== undefined && !args[0].startsWith('-');
+  const values = parseOptions(
+    named ? args.slice(1) : args,
+    { records: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    USAGE,
+  );
+  if (values['help'] === true) return say(USAGE);
+  const drills = named ? [drillOf(args[0] ?? '')] : DRILLS;
+  const records = wholeNumber(values, 'records', 1, 100_000);
+  const reports: DrillReport[] = [];
+  for (const drill of drills) {
+    say(`${drill.name}: ${drill.summary} …`);
+    const report = await runAlone(drill, records === undefined ? {} : { records });
+    say(`  ${report.state} after ${report.seconds} s; ${report.disturbance}.`);
+    reports.push(report);
+  }
+  say(`\n${tableOf(reports)}`);
+  if (values['json'] === true) say(JSON.stringify(reports));
+  return reports.every(isKept) ? 0 : 1;
+}
+
+async function runAlone(drill: (typeof DRILLS)[number], size: { records?: number }): Promise<DrillReport> {
+  const startup = startRig();
+  void runUntilStopped(async () => {
+    await (await startup).stop();
+    process.exit(130);
+  });
+  const rig = await startup;
+  try {
+    return await drill.run(rig, size);
+  } finally {
+    await rig.stop();
+  }
+}
+
+/** What every drill must show, whatever was done to it. */
+const isKept = ({ records, accounted, goodFailed, doubleOutcomes }: DrillReport): boolean =>
+  accounted === records && goodFailed === 0 && doubleOutcomes === 0;
+
+function tableOf(reports: readonly DrillReport[]): string {
+  const rows = [COLUMNS.map(String), ...reports.map((report) => COLUMNS.map((column) => String(report[column])))];
+  const widths = COLUMNS.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, index) => (index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
+      .join('  ');
+  return rows.map(line).join('\n');
+}
+
+function say(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  const isMistake = error instanceof LocalCloudError || error instanceof RangeError;
+  console.error(isMistake ? `${error.message}\n` : error);
+  process.exit(1);
+}
