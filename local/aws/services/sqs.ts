@@ -72,12 +72,7 @@ export class SqsService implements Service {
   }
 
   #queueOf(call: Call, input: Record<string, unknown>): DeployedResource {
-    const named =
-      input['QueueName'] ??
-      String(input['QueueUrl'] ?? '')
-        .split('/')
-        .pop();
-    call.target = String(named);
+    call.target = textOf(input['QueueName'] ?? textOf(input['QueueUrl']).split('/').pop());
     const queue = this.#queues.get(call.target);
     if (queue !== undefined) return queue;
     throw new AwsError(400, 'QueueDoesNotExist', 'The specified queue does not exist.');
