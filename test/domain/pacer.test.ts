@@ -1,9 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { reserveSlots, sleepUntil } from '../../lambdas/domain/pacer.ts';
 import { intervalMs } from '../../lambdas/domain/providers.ts';
 import { makeProvider } from '../support/factories.ts';
 import { createMemoryWorld, seededRandom } from '../support/memory/index.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
+
+// Minutes of virtual time take seconds of a busy machine.
+jest.setTimeout(60_000);
 
 function setUp(ratePerSecond = 50) {
   const clock = createVirtualClock();

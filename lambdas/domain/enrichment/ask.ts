@@ -99,24 +99,22 @@ async function callAtSlots(
 
   const row = createFailureRow();
   const called = waiting(inquiry).slice(0, slotsMs.length);
-  const skipped: number[] = [];
   await Promise.all(
     called.map(async (index, turn) => {
       await sleepUntil(clock, slotsMs[turn] ?? 0);
-      if (row.inARow() >= FAILURES_TO_SUSPECT) return skipped.push(index);
+      // Something is wrong, and the calls of this batch that have not started need not find it out once more.
+      if (row.inARow() >= FAILURES_TO_SUSPECT) return;
       const result = await callInTime(run, inquiry.urls[index] ?? '');
       note(row, result);
-      return inquiry.results.set(index, result);
+      inquiry.results.set(index, result);
     }),
   );
   const verdict = await judge(run, state, row);
-  for (const index of skipped) inquiry.results.set(index, excuse(run, verdict));
-  if (!verdict.outage) return;
   for (const index of called) {
     const result = inquiry.results.get(index);
     // What an outage did is not the record's failure: it costs no attempt.
-    if (result?.kind === 'transient' && result.reason !== 'internal_error')
-      inquiry.results.set(index, excuse(run, verdict));
+    const isOutage = result?.kind === 'transient' && result.reason !== 'internal_error' && verdict.outage;
+    if (result === undefined || isOutage) inquiry.results.set(index, excuse(run, verdict));
   }
 }
 

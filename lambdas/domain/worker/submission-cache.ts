@@ -4,11 +4,8 @@ import type { Clock } from '../time.ts';
 
 /** Heads of submissions as a worker needs them: for stop orders. */
 export interface SubmissionCache {
-  /**
-   * The head, at most {@link MAX_AGE_MS} old, and never older than `generation`: a replay lifts the stop order of the
-   * generation before it. `undefined` when there is none (any more).
-   */
-  get(submissionId: string, generation: number): Promise<Submission | undefined>;
+  /** The head, at most {@link MAX_AGE_MS} old; `undefined` when there is none (any more). */
+  get(submissionId: string): Promise<Submission | undefined>;
 }
 
 /** A record that is finished this long after its submission was cancelled keeps its outcome, like any other that was under way. */
@@ -18,11 +15,10 @@ const MAX_ENTRIES = 100;
 export function createSubmissionCache(submissions: Pick<SubmissionStore, 'get'>, clock: Clock): SubmissionCache {
   const entries = new Map<string, { readAtMs: number; submission: Submission }>();
   return {
-    async get(submissionId, generation) {
+    async get(submissionId) {
       const entry = entries.get(submissionId);
       const nowMs = clock.now();
-      const isFresh = entry !== undefined && nowMs - entry.readAtMs < MAX_AGE_MS;
-      if (isFresh && entry.submission.generation >= generation) return entry.submission;
+      if (entry !== undefined && nowMs - entry.readAtMs < MAX_AGE_MS) return entry.submission;
       const submission = await submissions.get(submissionId);
       entries.delete(submissionId);
       if (submission === undefined) return undefined;

@@ -27,11 +27,11 @@ const SLACK_MS = 1_000;
 export async function triage(deps: TriageDeps, items: readonly Item[]): Promise<Triage> {
   const rows = await attempt(deps, async () => readRows(deps, items));
   const result: Triage = { resolved: [], jobs: [] };
-  const submissions = groupBy(items, ({ message }) => `${message.submissionId}#${message.generation}`);
+  const submissions = groupBy(items, ({ message }) => message.submissionId);
   await Promise.all(
     submissions.map(async (group) => {
-      const { submissionId, generation } = group[0]?.message ?? { submissionId: '', generation: 0 };
-      const head = await attempt(deps, async () => ({ submission: await deps.cache.get(submissionId, generation) }));
+      const submissionId = group[0]?.message.submissionId ?? '';
+      const head = await attempt(deps, async () => ({ submission: await deps.cache.get(submissionId) }));
       for (const item of group) {
         const known = rows !== undefined && head !== undefined;
         const decision = known
@@ -108,6 +108,7 @@ function toJob(item: Item, row: RecordRow | undefined): Job {
   return { item, message: { ...message, attempt: Math.max(message.attempt, failed + 1) }, row, answers };
 }
 
+/** A replay lifts the stop order of the generation before it, also where this worker remembers an older head. */
 function stopOf(submission: Submission, generation: number): StopOrder | undefined {
   return submission.generation >= generation ? submission.stop : undefined;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { askProvider } from '../../../lambdas/domain/enrichment/ask.ts';
 import type { EnrichDeps } from '../../../lambdas/domain/enrichment/call.ts';
@@ -8,6 +8,9 @@ import { makeProvider } from '../../support/factories.ts';
 import { createFakeProvider, respond } from '../../support/fake-provider.ts';
 import { createMemoryWorld, seededRandom, type PortHook } from '../../support/memory/index.ts';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
+
+// Minutes of virtual time take seconds of a busy machine.
+jest.setTimeout(60_000);
 
 const CANARY = { domain: 'canary.example.com' };
 const isCanary = (url: string): boolean => url.includes('canary');

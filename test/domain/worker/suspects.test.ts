@@ -1,9 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { MAX_RECEIVE_COUNT } from '../../../lambdas/domain/limits.ts';
 import { parseRecordMessage } from '../../../lambdas/domain/messages.ts';
 import { isProvenCrash } from '../../../lambdas/domain/worker/suspects.ts';
 import { makeRow } from '../../support/factories.ts';
 import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';
+
+// Many visibility timeouts of virtual time take seconds of a busy machine.
+jest.setTimeout(60_000);
 
 type Rig = ReturnType<typeof createWorkerRig>;
 
@@ -72,6 +75,17 @@ describe('a record that kills its worker', () => {
       ),
     );
     expect(rig.deadLetters.messages()).toHaveLength(poison.length);
+  });
+
+  it('waits, once known, until all others have been through', async () => {
+    const rig = createWorkerRig({ seed: 3 });
+    await rig.submit(10);
+    for (let receives = 1; receives <= 3; receives++) {
+      await rig.step({ killedBy: killers(4) });
+      await untilVisible(rig);
+    }
+    // Killed the batch, then one by one up to itself, then all others before itself.
+    expect(rig.ledger().succeeded).toEqual(numbersFrom(0, 9, [3]));
   });
 
   it('is run once per receive, and never before its neighbours of the batch are acknowledged', async () => {
