@@ -8,7 +8,7 @@ import type {
   Submission,
   SubmissionState,
 } from './model.ts';
-import type { ClosedState, FanOutProgress, FinalizeProgress, StopOrder } from './model.ts';
+import type { ClosedState, FinalizeProgress, StopOrder } from './model.ts';
 import type { CsvDialect } from './files/reader.ts';
 import type { ReasonCode } from './reasons.ts';
 
@@ -207,6 +207,8 @@ export interface QueueAcknowledger {
 export interface QueueReceiver extends QueueAcknowledger {
   /** Up to `max` (1 to 10) messages, hidden from others for `visibilityMs`. An empty answer proves nothing on a busy queue. */
   receive(max: number, visibilityMs: number): Promise<Delivery[]>;
+  /** Lets others receive deliveries again at once. What this fails for is visible after its time anyway. */
+  release(deliveries: readonly Pick<Delivery, 'receipt'>[]): Promise<void>;
   /** Approximate number of visible messages. */
   depth(): Promise<number>;
 }
@@ -359,7 +361,8 @@ export interface EventFields {
   attempt?: number;
   lane?: Lane;
   provider?: string;
-  reason?: ReasonCode | string;
+  /** A reason code, or the code of a rejected file. */
+  reason?: string;
   outcome?: string;
   generation?: number;
   count?: number;
@@ -408,5 +411,3 @@ export interface DomainEvent extends EventFields {
   level: 'debug' | 'info' | 'warn' | 'error';
   error?: unknown;
 }
-
-export type { FanOutProgress };

@@ -121,5 +121,6 @@ export const REASONS = {
 } as const satisfies Record<string, Reason>;
 
 export type ReasonCode = keyof typeof REASONS;
-export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
 export const isReasonCode = (value: string): value is ReasonCode => Object.hasOwn(REASONS, value);
+/** In the order of the catalogue. */
+export const REASON_CODES: readonly ReasonCode[] = Object.keys(REASONS).filter(isReasonCode);

@@ -316,7 +316,7 @@ describe('a run that dies at any call', () => {
       const rows = rig.world.inspect
         .records(SUBMISSION_ID)
         .map(({ recordNo, state, reason }) => [recordNo, state, reason]);
-      return { calls, end: { sent: [...sent].sort(), rows } };
+      return { calls, end: { sent: [...sent].sort((a, b) => a - b), rows } };
     };
     const undisturbed = await scenario(0);
     expect(undisturbed.end).toMatchObject({ sent: [1, 3] });

@@ -79,7 +79,7 @@ describe('a replay', () => {
       rig
         .messages()
         .map(({ recordNo }) => recordNo)
-        .sort(),
+        .sort((a, b) => a - b),
     ).toEqual([1, 2]);
   });
 
