@@ -66,7 +66,8 @@ export function createApiKeyRegistry(client: DynamoDBDocumentClient, tableName: 
 
     async revoke(hash, nowMs) {
       const isLive = expr`attribute_exists(#pk) AND attribute_not_exists(#revokedAtMs)`;
-      const { item } = await table.update(keyOf(hash), expr`SET #revokedAtMs = ${nowMs}`, isLive);
+      const written = await table.update(keyOf(hash), expr`SET #revokedAtMs = ${nowMs}`, isLive);
+      const item = written.applied ? written.item : await written.standing();
       return item && parseKey(item);
     },
   };

@@ -20,8 +20,11 @@ import { expr, Placeholders, type Expression } from './expression.ts';
 export type Item = Record<string, unknown>;
 export type Key = Record<string, string | number>;
 
-/** What became of a conditional write: the item after it, or the item that stood in its way (undefined when there is none). */
-export type Written = { applied: true; item: Item } | { applied: false; item: Item | undefined };
+/**
+ * What became of a conditional write: the item after it, or the item that stood in its way (undefined when there is none).
+ * That one is read only when it is asked for and did not come with the refusal, so that a role which never asks needs no read.
+ */
+export type Written = { applied: true; item: Item } | { applied: false; standing(): Promise<Item | undefined> };
 
 export interface QueryInput {
   where: Expression;
@@ -182,9 +185,12 @@ export class DynamoTable {
       }
     });
     if (outcome.item !== undefined) return { applied: true, item: outcome.item };
-    // Emulators leave the item out, and so does DynamoDB when there is none.
-    const standing = outcome.failed.Item === undefined ? await this.get(key) : unmarshall(outcome.failed.Item);
-    return { applied: false, item: standing };
+    // DynamoDB leaves the item out when there is none, and emulators always.
+    const { Item: refusedBy } = outcome.failed;
+    return {
+      applied: false,
+      standing: async () => (refusedBy === undefined ? this.get(key) : unmarshall(refusedBy)),
+    };
   }
 
   async #calling<T>(doing: string, call: () => Promise<T>): Promise<T> {

@@ -37,8 +37,9 @@ export class ProviderTable {
     change: Expression,
     when: Expression,
   ): Promise<{ applied: boolean; state: ProviderState }> {
-    const { applied, item } = await this.#table.update(providerKey(provider), change, when);
-    return { applied, state: this.#parse(provider, item) };
+    const written = await this.#table.update(providerKey(provider), change, when);
+    const item = written.applied ? written.item : await written.standing();
+    return { applied: written.applied, state: this.#parse(provider, item) };
   }
 
   #parse(provider: string, item: Item | undefined): ProviderState {

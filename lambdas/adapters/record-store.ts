@@ -35,7 +35,8 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const written = await table.put(recordKey(row), recordItem(row), yields(row, table.unexpired()));
         if (written.applied) return { applied: true, stored: row };
-        const [stored] = written.item === undefined ? [] : unexpiredRows([written.item]);
+        const standing = await written.standing();
+        const [stored] = standing === undefined ? [] : unexpiredRows([standing]);
         // The same content: this write was applied before, and its answer was lost.
         if (stored !== undefined) return { applied: same(stored, row), stored };
       }

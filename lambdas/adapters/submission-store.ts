@@ -23,10 +23,11 @@ function submissionBasics(table: SubmissionTable): Basics {
       const createdBy = randomUUID();
       const absent = expr`attribute_not_exists(#submissionId) OR NOT (${table.table.unexpired()})`;
       const written = await table.table.put(metaKey(submissionId), metaItem(submission, createdBy), absent);
-      if (written.item === undefined) {
+      const item = written.applied ? written.item : await written.standing();
+      if (item === undefined) {
         throw new DependencyUnavailableError(`The submission ${submissionId} vanished while it was created.`);
       }
-      const stored = parseMeta(written.item);
+      const stored = parseMeta(item);
       // Only the SDK's own repetition carries the same token: a write that was applied and not answered is recognised by it.
       return { created: written.applied || stored.createdBy === createdBy, stored: stored.submission };
     },

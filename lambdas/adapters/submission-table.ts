@@ -38,7 +38,8 @@ export class SubmissionTable {
     const alive = this.table.unexpired();
     const written = await this.table.update(metaKey(submissionId), change, when ? expr`${alive} AND (${when})` : alive);
     if (written.applied) return { applied: true, stored: parseMeta(written.item) };
-    const stored = written.item && parseMeta(written.item);
+    const standing = await written.standing();
+    const stored = standing && parseMeta(standing);
     return { applied: false, stored: stored === undefined || this.isExpired(stored) ? undefined : stored };
   }
 }
