@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation, type OperationId } from '../domain/api/operations.ts';
+import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../domain/api/operations.ts';
 import { ProblemError } from '../domain/api/problems.ts';
 import type { Answer, ApiResponse, Caller } from '../domain/api/request.ts';
 import { DependencyUnavailableError } from '../domain/errors.ts';
@@ -63,8 +63,7 @@ async function answer(options: HttpOptions, event: ProxyEvent, context: Invocati
 }
 
 function operationsAt(resource: string): [OperationId, Operation][] {
-  const ids = Object.keys(OPERATIONS) as OperationId[];
-  return ids.filter((id) => OPERATIONS[id].path === resource).map((id) => [id, OPERATIONS[id]]);
+  return OPERATION_IDS.filter((id) => OPERATIONS[id].path === resource).map((id) => [id, OPERATIONS[id]]);
 }
 
 const preflight = (methods: readonly string[]): ApiResponse => ({

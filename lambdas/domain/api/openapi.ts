@@ -92,17 +92,14 @@ const pathParameters = ({ path }: Operation): Json[] =>
     ...PATH_PARAMETERS[name],
   }));
 
-function queryParameters({ query, body }: Operation): Json[] {
-  const described = schemaOf(query, 'output');
-  const entries = Object.entries(described['properties'] ?? {});
-  return entries.map(([name, schema]) => ({
+const queryParameters = ({ query, body }: Operation): Json[] =>
+  Object.entries(query.entries).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
     ...(body?.file && { description: 'Only where the body is the file itself' }),
-    schema,
+    schema: schemaOf(schema, 'output'),
   }));
-}
 
 const headerParameters = ({ idempotent }: Operation): Json[] =>
   idempotent

@@ -152,7 +152,5 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;
-/** Operations of one function. */
-export type OperationOf<F extends Operation['handledBy']> = {
-  [Id in OperationId]: (typeof OPERATIONS)[Id]['handledBy'] extends F ? Id : never;
-}[OperationId];
+const isOperationId = (id: string): id is OperationId => Object.hasOwn(OPERATIONS, id);
+export const OPERATION_IDS: readonly OperationId[] = Object.keys(OPERATIONS).filter(isOperationId);

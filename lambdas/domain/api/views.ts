@@ -80,8 +80,9 @@ const messageOf = (reason: ReasonCode, detail: string | undefined): string =>
   detail === undefined ? REASONS[reason].customer : `${REASONS[reason].customer} ${detail}`;
 
 function outputOf({ recordId, answers }: RecordRow): Record<string, unknown> {
-  const found = Object.entries(answers).map(([provider, answer]) => [provider, dataOf(answer)]);
-  return { record_id: recordId ?? null, ...Object.fromEntries(found) };
+  const output: Record<string, unknown> = { record_id: recordId ?? null };
+  for (const [provider, answer] of Object.entries(answers)) output[provider] = dataOf(answer);
+  return output;
 }
 
 const dataOf = (answer: ProviderAnswer): Record<string, unknown> | null =>

