@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
@@ -169,6 +170,21 @@ export function createQueueReceiver(client: SQSClient, queueUrl: string, clock: 
       });
       const answer = await calling(`receiving from ${queueUrl}`, async () => client.send(command));
       return (answer.Messages ?? []).map(deliveryOf);
+    },
+
+    async release(deliveries) {
+      await inBatches({
+        indices: [...deliveries.keys()],
+        pack: (indices) => pack(indices, () => 0),
+        send: async (indices) => {
+          const Entries = indices.flatMap((index) => {
+            const ReceiptHandle = deliveries[index]?.receipt;
+            return ReceiptHandle === undefined ? [] : { Id: String(index), ReceiptHandle, VisibilityTimeout: 0 };
+          });
+          return answerOf(await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })));
+        },
+        clock,
+      });
     },
 
     async depth() {

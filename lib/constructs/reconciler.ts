@@ -110,7 +110,7 @@ export class Reconciler extends Construct {
     // Replay of what an outage dead-lettered.
     this.fn.allow(
       'DrainDeadLetters',
-      ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
       [props.smallLane.dlq.queueArn, props.bulkLane.dlq.queueArn],
     );
   }

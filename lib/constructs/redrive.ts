@@ -79,7 +79,7 @@ export class Redrive extends Construct {
     );
     this.fn.allow(
       'DrainDeadLetters',
-      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
       [smallLane.dlq.queueArn, bulkLane.dlq.queueArn],
     );
   }

@@ -73,6 +73,21 @@ export function describeQueue(make: Make<QueueWorld>): void {
     expect(dead).toMatchObject([{ body: message('poison').body, attributes: { reason: 'none' } }]);
   });
 
+  test('what is released can be received again at once', async () => {
+    const world = await make();
+    await world.queue.send([message('kept'), message('released')]);
+    const deliveries = await receiveAll(world, 2);
+
+    await world.queue.release(deliveries.filter(({ body }) => body === message('released').body));
+
+    const again: Delivery[] = [];
+    await until(world, async () => {
+      again.push(...(await world.queue.receive(10, 60_000)));
+      return again.length > 0;
+    });
+    expect(textsOf(again)).toEqual(['released']);
+  });
+
   test('a delayed message is not visible before its time', async () => {
     const world = await make();
 

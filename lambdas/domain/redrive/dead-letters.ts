@@ -13,8 +13,9 @@ const EMPTY_RECEIVES = 3;
 
 /**
  * Drains the dead-letter queues of the lanes: what workers parked, what SQS moved there after crashes, and what cannot be read. A
- * message is deleted only after what it stands for was sent, or when there is nothing left to do for it. Messages that are left
- * alone become visible again after `visibilityMs`.
+ * message is deleted only after what it stands for was sent, or when there is nothing left to do for it. What is left alone can be
+ * received again at the end, by the next redrive as well; when this one stops early, only after `visibilityMs`: a next one
+ * begins with what this one has not seen.
  */
 export async function drainDeadLetters(run: Run): Promise<RedriveReport> {
   const lanes = run.request.lane === undefined ? LANES : [run.request.lane];
@@ -26,6 +27,7 @@ async function drainLane(run: Run, lane: Lane): Promise<void> {
   const { deps } = run;
   const queue = deps.deadLetters[lane];
   const seen = new Set<string>();
+  const left: Delivery[] = [];
   for (let empty = 0; empty < EMPTY_RECEIVES && !isOver(run);) {
     const deliveries = await queue.receive(RECEIVE_MAX, deps.settings.visibilityMs);
     const fresh = deliveries.filter(({ messageId }) => !seen.has(messageId));
@@ -34,10 +36,12 @@ async function drainLane(run: Run, lane: Lane): Promise<void> {
     for (const delivery of fresh) {
       seen.add(delivery.messageId);
       run.examined += 1;
-      if (await drainOne(run, lane, delivery)) done.push(delivery);
+      const isDone = (await drainOne(run, lane, delivery)) && !run.request.dryRun;
+      (isDone ? done : left).push(delivery);
     }
-    if (done.length > 0 && !run.request.dryRun) await queue.acknowledge(done);
+    if (done.length > 0) await queue.acknowledge(done);
   }
+  if (left.length > 0 && !isOver(run)) await queue.release(left);
 }
 
 /** True when the message may be deleted. */

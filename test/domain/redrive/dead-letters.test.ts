@@ -95,12 +95,11 @@ describe('draining a dead-letter queue', () => {
 
   it('goes on behind what it has looked at when it stopped at its limit', async () => {
     const rig = createRedriveRig();
-    await rig.seed(2);
-    for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
-    const first = { mode: 'dead_letter_queue', limit: 1 };
-    await rig.ask(first);
+    await rig.seed(11);
+    for (let recordNo = 1; recordNo <= 11; recordNo++) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    await rig.ask({ mode: 'dead_letter_queue', limit: 10 });
     expect(await rig.ask(drain)).toMatchObject({ replayed: 1 });
-    expect(left(rig)).toBe(1);
+    expect(left(rig)).toBe(10);
   });
 
   it('takes only what the request selects', async () => {

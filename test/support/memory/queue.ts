@@ -73,6 +73,12 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
   const remove = (message: StoredMessage): void => {
     stored = stored.filter((other) => other !== message);
   };
+  const release = (deliveries: readonly Pick<Delivery, 'receipt'>[]): void => {
+    const receipts = new Set(deliveries.map(({ receipt }) => receipt));
+    for (const message of stored) {
+      if (message.receipt !== undefined && receipts.has(message.receipt)) message.visibleAtMs = clock.now();
+    }
+  };
   const buryExhausted = (): void => {
     if (redrive === undefined) return;
     for (const message of visible().filter(({ receiveCount }) => receiveCount >= redrive.maxReceiveCount)) {
@@ -106,6 +112,9 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
       stored = stored.filter(({ receipt }) => receipt === undefined || !receipts.has(receipt));
       return [];
     },
+    async release(deliveries) {
+      release(deliveries);
+    },
     async depth() {
       return visible().length;
     },
@@ -121,12 +130,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
     },
     nextVisibleAtMs: () =>
       stored.length === 0 ? undefined : Math.min(...stored.map((message) => message.visibleAtMs)),
-    giveBack(deliveries) {
-      const receipts = new Set(deliveries.map(({ receipt }) => receipt));
-      for (const message of stored) {
-        if (message.receipt !== undefined && receipts.has(message.receipt)) message.visibleAtMs = clock.now();
-      }
-    },
+    giveBack: release,
     /** How a redrive policy moves a message: it keeps its id, its age and its receive count. */
     take(message) {
       const { receipt: _receipt, ...rest } = message;
