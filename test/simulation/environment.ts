@@ -121,7 +121,8 @@ export class Environment {
   async #wait(ms: number): Promise<void> {
     if (ms <= 0) return;
     const { scheduler, faults } = this.#deps;
-    await scheduler.sleep(ms);
+    // As timers do.
+    await scheduler.sleep(Math.max(1, Math.trunc(ms)));
     if (faults.death(scheduler.now()) !== 'never') this.die('died asleep');
     if (!this.#isAlive) return never();
   }

@@ -21,12 +21,16 @@ export interface EventSourceOptions {
   dice: Dice;
 }
 
+/** Copies of a record that waits live on side by side: without a bound a long outage would breed them without end. */
+const MOST_DUPLICATES = 2;
+
 type Started = ReturnType<EventSourceOptions['start']>;
 
 /** Hands the messages of a queue to a function as Lambda does: in batches, several at a time, and deletes what it does not report. */
 export class EventSource {
   readonly #options: EventSourceOptions;
   readonly #idle: Started[] = [];
+  readonly #duplicates = new Map<string, number>();
   #running = 0;
   #isPolling = false;
   #wakeAtMs = Infinity;
@@ -71,6 +75,9 @@ export class EventSource {
     for (const delivery of deliveries) {
       if (!dice.chance(duplicateShare)) continue;
       const record = recordOfBody(delivery.body)?.record;
+      const earlier = this.#duplicates.get(record ?? '') ?? 0;
+      if (earlier >= MOST_DUPLICATES) continue;
+      this.#duplicates.set(record ?? '', earlier + 1);
       if (record !== undefined) journal.disturbRecord(record);
       journal.stats.faults += 1;
       const again = dice.chance(0.8) ? () => queue.duplicate(delivery.messageId) : () => queue.giveBack([delivery]);

@@ -4,7 +4,7 @@ import { run } from './run.ts';
 const from = Number(process.argv[2] ?? 1);
 const count = Number(process.argv[3] ?? 10);
 for (let seed = from; seed < from + count; seed++) {
-  const t = Date.now();
+  const t = process.cpuUsage();
   const result = await run(planOf(seed), { trace: process.argv[4] === 'trace' });
   console.log(
     seed,

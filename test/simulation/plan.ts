@@ -113,12 +113,12 @@ export function planOf(seed: number): Plan {
   };
 }
 
-const SIZES = [2, 3, 7, 12, 25, 40, 60, 90] as const;
-const BIG_SIZES = [249, 250, 251, 300, 500, 520] as const;
+const SIZES = [2, 3, 5, 7, 12, 20, 30, 60, 80] as const;
+const BIG_SIZES = [249, 250, 251, 260, 510] as const;
 
 function submissionOf(seed: number, index: number): SubmissionPlan {
   const dice = stream(seed, `submission ${index}`);
-  const records = dice.chance(0.2) ? dice.pick(BIG_SIZES) : dice.pick(SIZES);
+  const records = dice.chance(0.07) ? dice.pick(BIG_SIZES) : dice.pick(SIZES);
   const mostlyGood = dice.between(0.6, 1);
   const hasPoison = dice.chance(0.3);
   const kinds = Array.from({ length: records }, (): RecordKind => {
@@ -157,7 +157,8 @@ const TROUBLES = [
 function outageOf(dice: Dice): Outage {
   const fromMs = dice.between(0, 4 * MINUTE_MS);
   // Five attempts span about half a minute: most outages are longer than that, some by far.
-  const lengthMs = dice.pick([20 * SECOND_MS, 90 * SECOND_MS, 10 * MINUTE_MS, 70 * MINUTE_MS, 300 * MINUTE_MS]);
+  const long = dice.chance(0.1) ? 60 * MINUTE_MS : 10 * MINUTE_MS;
+  const lengthMs = dice.pick([20 * SECOND_MS, 90 * SECOND_MS, 4 * MINUTE_MS, long]);
   return { provider: dice.pick(['company', 'geo']), trouble: dice.pick(TROUBLES), fromMs, toMs: fromMs + lengthMs };
 }
 

@@ -20,6 +20,8 @@ const MINUTE_MS = 60_000;
 const FAULTY_MS = 2 * HOUR_MS;
 /** By then every submission must have ended. */
 const LONGEST_RUN_MS = 72 * HOUR_MS;
+/** Far more than any plan needs: something runs in circles. */
+const MOST_EVENTS = 300_000;
 
 export interface RunResult {
   plan: Plan;
@@ -47,6 +49,7 @@ export class Simulation {
   readonly #providers: Record<ProviderName, SimulatedProvider>;
   readonly #sources: Record<'fanOut' | 'small' | 'bulk' | 'finalize', EventSource>;
   #environments = 0;
+  #turns = 0;
   #isQuiet = false;
   /** Mishaps that are still to come. */
   pending = 0;
@@ -94,6 +97,12 @@ export class Simulation {
     journal.stats.records = plan.submissions.reduce((sum, { kinds }) => sum + kinds.length, 0);
     const { stats, violation, lines } = journal;
     return { plan, stats, events, virtualMs: scheduler.now() - START_MS, violation, lines };
+  }
+
+  #isOver(endMs: number): boolean {
+    if (++this.#turns > MOST_EVENTS)
+      this.journal.broken('no circles', `It is not over after ${MOST_EVENTS} events`, []);
+    return this.#isQuiet || this.journal.violation !== undefined || this.scheduler.now() > endMs;
   }
 
   /** A new environment of a function, with a clock of its own. */
