@@ -1,0 +1,15 @@
+import { ROUTES } from '../../lib/constructs/api.ts';
+import { OPERATIONS, type Operation } from '../../lambdas/domain/api/operations.ts';
+
+it('routes are the operations of the API, to the functions that answer them', () => {
+  const operations = Object.values<Operation>(OPERATIONS).map(({ method, path, handledBy, scope }) => ({
+    method,
+    path,
+    handler: handledBy,
+    open: scope === undefined,
+  }));
+  const routes = ROUTES.map(({ open = false, ...route }) => ({ ...route, open }));
+  const sorted = (list: { method: string; path: string }[]) =>
+    list.map((entry) => JSON.stringify(Object.entries(entry).sort())).sort();
+  expect(sorted(routes)).toEqual(sorted(operations));
+});
