@@ -19,8 +19,11 @@ import { workJobs } from './work.ts';
 /** True for a job whose worker ended before it was done. */
 export const isSuspect = ({ item }: Job): boolean => receivesOf(item) > 1;
 
-/** True when the record was started alone at the receive before this one, and never heard of again. */
-const ranAloneLast = ({ item, row }: Job): boolean => row?.aloneReceives === receivesOf(item) - 1;
+/**
+ * True when the record was started alone at the receive before this one or at a later one, and never heard of again. A later one is another
+ * copy's: two copies of a killer would otherwise hide each other's marks for ever.
+ */
+const ranAloneLast = ({ item, row }: Job): boolean => (row?.aloneReceives ?? 0) >= receivesOf(item) - 1;
 
 /**
  * True for a suspect that would go to the dead-letter queue if this worker died now, although it has not been caught: it must
@@ -94,7 +97,8 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Re
     reason: 'worker_crashed',
     detail: 'A worker ended while it held this record; it is tried alone.',
     attempts: job.message.attempt - 1,
-    aloneReceives: receivesOf(job.item),
+    // Never lower: whoever was heard of since has no mark any more.
+    aloneReceives: Math.max(job.row?.aloneReceives ?? 0, receivesOf(job.item)),
   });
   try {
     const { applied, stored } = await deps.records.put(row);

@@ -62,6 +62,22 @@ describe('a record that kills its worker', () => {
     },
   );
 
+  it.each([1, 2, 3])('is found although a second copy of it is %i receives behind', async (behind) => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    const [first] = rig.lane.messages();
+    let died = 0;
+    // One copy at a time, as they come: each kills its worker.
+    for (let steps = 0; steps < 40 && !isProvenCrash(rig.row(1)); steps++) {
+      const { crashed } = await rig.step({ killedBy: killers(1), max: 1 });
+      if (crashed) died += 1;
+      if (steps === behind - 1) await rig.lane.send([{ body: first?.body ?? '', group: 'acme' }]);
+      else if (rig.lane.nextVisibleAtMs() !== undefined) await untilVisible(rig);
+    }
+    expect(isProvenCrash(rig.row(1))).toBe(true);
+    expect(died).toBeLessThan(12);
+  });
+
   it('among hundreds loses none of the others', async () => {
     const rig = createWorkerRig({ seed: 5 });
     await rig.submit(200);
