@@ -164,7 +164,10 @@ export class Environment {
     const { faults, scheduler, journal } = this.#deps;
     const [messages] = call.args as [readonly OutgoingMessage[]];
     const untaken = faults.untaken(messages.length, scheduler.now());
-    if (untaken.size > 0) journal.stats.faults += 1;
+    if (untaken.size > 0) {
+      journal.stats.faults += 1;
+      journal.disturb(call);
+    }
     const taken = messages
       .filter((_, index) => !untaken.has(index))
       .map((message) => ({ ...message, delayMs: (message.delayMs ?? 0) + faults.lateMs(scheduler.now()) }));

@@ -142,14 +142,21 @@ function recordsIn(
   return (args[0] as OutgoingMessage[]).flatMap(({ body }) => recordOfBody(body)?.record ?? []);
 }
 
+/** What a record's message says about it. */
+export interface About {
+  record: string;
+  submissionId: string;
+  recordNo: number;
+  generation: number;
+  firstEnqueuedAtMs: number;
+}
+
 /** Whose message a body is; undefined for one that no worker can read. */
-export function recordOfBody(
-  body: string,
-): { record: string; submissionId: string; recordNo: number; generation: number } | undefined {
+export function recordOfBody(body: string): About | undefined {
   try {
-    const { submissionId, recordNo, generation } = JSON.parse(body);
+    const { submissionId, recordNo, generation, firstEnqueuedAtMs } = JSON.parse(body);
     if (typeof recordNo !== 'number') return undefined;
-    return { record: nameOf(submissionId, recordNo), submissionId, recordNo, generation };
+    return { record: nameOf(submissionId, recordNo), submissionId, recordNo, generation, firstEnqueuedAtMs };
   } catch {
     return undefined;
   }

@@ -22,7 +22,7 @@ export class Watch {
   #wake: (queue: string) => void = () => undefined;
   readonly #received = new Map<string, Received>();
   /** When a message about a record, or with an unreadable body, was last sent, and of which generation. */
-  readonly #sent = new Map<string, { atMs: number; generation: number }>();
+  readonly #sent = new Map<string, { atMs: number; generation: number; firstEnqueuedAtMs: number }>();
   /** When a provider's answer about a record was first on its row. */
   readonly #kept = new Map<string, number>();
   /** Bodies of lane messages, for repeating old ones. */
@@ -124,7 +124,13 @@ export class Watch {
     const lane = port === 'queues.small' ? 'small' : 'bulk';
     for (const { body, group } of args[0] as OutgoingMessage[]) {
       const about = recordOfBody(body);
-      this.#sent.set(about?.record ?? body, { atMs: this.#scheduler.now(), generation: about?.generation ?? 0 });
+      const key = about?.record ?? body;
+      const earlier = this.#sent.get(key);
+      const { generation = 0, firstEnqueuedAtMs = 0 } = about ?? {};
+      // Fan-out sent again what it had sent before: a second copy is on its way.
+      if (about && earlier && earlier.firstEnqueuedAtMs !== firstEnqueuedAtMs)
+        this.#journal.disturbRecord(about.record);
+      this.#sent.set(key, { atMs: this.#scheduler.now(), generation, firstEnqueuedAtMs });
       if (about !== undefined && /^queues/.test(port)) this.bodies.push({ lane, body, group });
     }
     this.#wake(port);
