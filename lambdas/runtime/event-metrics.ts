@@ -29,8 +29,10 @@ export function pointsOf(event: DomainEvent): MetricPoint[] {
       return timed(PROVIDER_METRICS.pacerWait, durationMs);
     case 'submission_finished':
       return [point(SERVICE_METRICS.submissionsFinished, 1), ...timed(SERVICE_METRICS.submissionDuration, durationMs)];
-    case 'gauge':
-      return gauge(event);
+    case 'gauge': {
+      const metric = GAUGES[event.outcome ?? ''];
+      return metric === undefined ? [] : [point(metric, ageMs ?? count)];
+    }
     case 'suspect_started':
       return [point(LANE_METRICS.suspectsStarted, 1)];
     case 'callback_failed':
@@ -85,13 +87,12 @@ function callMetric(outcome: string | undefined): Metric {
   return isAnswer ? PROVIDER_METRICS.callsAnswered : PROVIDER_METRICS.callsFailed;
 }
 
-/** A figure that was measured: its name in `outcome`; in milliseconds where it is an age or a duration, else a count. */
-function gauge(event: DomainEvent): MetricPoint[] {
-  const { outcome, lane, provider, count, ageMs, durationMs } = event;
-  if (outcome === undefined) return [];
-  const time = ageMs ?? durationMs;
-  const value = time ?? count;
-  if (value === undefined) return [];
-  const dimensions = { ...(lane === undefined ? {} : { lane }), ...(provider === undefined ? {} : { provider }) };
-  return [{ name: outcome, unit: time === undefined ? 'Count' : 'Milliseconds', value, dimensions }];
-}
+/** Figures that are measured, by the name that the domain gives them in `outcome`. */
+const GAUGES: Readonly<Record<string, Metric>> = {
+  open_records: LANE_METRICS.openRecords,
+  oldest_unfinished: LANE_METRICS.oldestUnfinished,
+  open_submissions: SERVICE_METRICS.openSubmissions,
+  stalled_fan_outs: SERVICE_METRICS.stalledFanOuts,
+  outbox_age: SERVICE_METRICS.outboxAge,
+  conservation_difference: SERVICE_METRICS.conservationDifference,
+};

@@ -23,6 +23,9 @@ export const LANE_METRICS = {
   recordsResent: count('RecordsResent'),
   /** From a record's first message to its outcome. */
   recordAge: milliseconds('RecordAge'),
+  /** Measured by the reconciler every minute: records without an outcome, and the age of the oldest submission that has any. */
+  openRecords: count('OpenRecords'),
+  oldestUnfinished: milliseconds('OldestUnfinishedAge'),
 } as const;
 
 /** Dimension `provider` beside service and stage. */
@@ -51,4 +54,11 @@ export const SERVICE_METRICS = {
   callbacksFailed: count('CallbacksFailed'),
   recordsRedriven: count('RecordsRedriven'),
   unexpectedErrors: count('UnexpectedErrors'),
+  /** Measured by the reconciler every minute. */
+  openSubmissions: count('OpenSubmissions'),
+  stalledFanOuts: count('StalledFanOuts'),
+  /** Age of the oldest submission whose fan-out message is not known to be sent. */
+  outboxAge: milliseconds('OutboxAge'),
+  /** Outcomes beyond the end of a file: anything but 0 is a defect. */
+  conservationDifference: count('ConservationDifference'),
 } as const;

@@ -3,6 +3,7 @@ import type { DomainEvent } from '../../lambdas/domain/ports.ts';
 import { SluiceError } from '../../lambdas/domain/errors.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { createTelemetry, type TelemetryOptions } from '../../lambdas/runtime/telemetry.ts';
+import { createReconcileRig } from '../support/reconcile-rig.ts';
 
 const OPTIONS: TelemetryOptions = { service: 'worker', stage: 'test', namespace: 'Sluice', logLevel: 'INFO' };
 const FINISHED: DomainEvent = {
@@ -189,11 +190,19 @@ describe('metrics', () => {
 
   it('take a gauge as it was measured', () => {
     const base = { name: 'gauge', level: 'debug' } as const;
-    expect(pointsOf({ ...base, outcome: 'OldestRecordAge', lane: 'small', ageMs: 9_000 })).toEqual([
-      { name: 'OldestRecordAge', unit: 'Milliseconds', value: 9_000, dimensions: { lane: 'small' } },
+    expect(pointsOf({ ...base, outcome: 'oldest_unfinished', lane: 'small', ageMs: 9_000 })).toEqual([
+      { name: 'OldestUnfinishedAge', unit: 'Milliseconds', value: 9_000, dimensions: { lane: 'small' } },
     ]);
-    expect(pointsOf({ ...base, outcome: 'OpenRecords', count: 0 })).toEqual([
-      { name: 'OpenRecords', unit: 'Count', value: 0, dimensions: {} },
+    expect(pointsOf({ ...base, outcome: 'stalled_fan_outs', count: 0 })).toEqual([
+      { name: 'StalledFanOuts', unit: 'Count', value: 0, dimensions: {} },
     ]);
+  });
+
+  it('have a metric for every figure that the reconciler takes', async () => {
+    const rig = createReconcileRig();
+    await rig.run();
+    const gauges = rig.world.telemetry.events.filter(({ name }) => name === 'gauge');
+    expect(gauges).not.toEqual([]);
+    expect(gauges.filter((event) => pointsOf(event).length !== 1)).toEqual([]);
   });
 });

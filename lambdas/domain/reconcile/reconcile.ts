@@ -1,6 +1,7 @@
 import { mapBounded } from '../concurrency.ts';
 import { isPassingFailure } from '../errors.ts';
 import { LANES } from '../model.ts';
+import type { EventFields } from '../ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
 import type { ReconcileDeps } from './deps.ts';
@@ -59,8 +60,8 @@ async function attempt(
 
 function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly Care[]): void {
   const { backlog, oldestMs, stalledFanOuts, outboxAgeMs } = picture;
-  const gauge = (detail: string, fields: object): void =>
-    telemetry.emit({ name: 'gauge', level: 'debug', detail, ...fields });
+  const gauge = (outcome: string, fields: EventFields): void =>
+    telemetry.emit({ name: 'gauge', level: 'debug', outcome, ...fields });
   for (const lane of LANES) {
     gauge('open_records', { lane, count: backlog.openRecords[lane] });
     gauge('oldest_unfinished', { lane, ageMs: oldestMs[lane] });
