@@ -9,7 +9,7 @@ interface Problem {
   readonly retryAfterSeconds?: number;
 }
 
-/** What the gateway answers by itself, before or instead of a function. */
+/** What the gateway answers by itself, before or instead of a function: codes and titles of lambdas/domain/api/problems.ts. */
 const PROBLEMS: readonly Problem[] = [
   {
     id: 'Unauthorized',
@@ -54,7 +54,7 @@ const PROBLEMS: readonly Problem[] = [
     type: ResponseType.AUTHORIZER_FAILURE,
     status: 503,
     code: 'unavailable',
-    title: 'The API key could not be checked',
+    title: 'A part of the system does not answer at the moment',
     retryAfterSeconds: 5,
   },
   {
@@ -62,7 +62,7 @@ const PROBLEMS: readonly Problem[] = [
     type: ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
     status: 503,
     code: 'unavailable',
-    title: 'The API key could not be checked',
+    title: 'A part of the system does not answer at the moment',
     retryAfterSeconds: 5,
   },
   {
@@ -70,7 +70,7 @@ const PROBLEMS: readonly Problem[] = [
     type: ResponseType.INTEGRATION_FAILURE,
     status: 503,
     code: 'unavailable',
-    title: 'The request could not be processed',
+    title: 'A part of the system does not answer at the moment',
     retryAfterSeconds: 5,
   },
   {
@@ -120,4 +120,4 @@ export function answerWithProblems(api: RestApi, corsOrigins: readonly string[])
 
 /** A problem document; the gateway puts its request's id into it. */
 const problem = (members: { title: string; code: string; status?: number }): string =>
-  JSON.stringify({ type: 'about:blank', ...members, requestId: '$context.requestId' });
+  JSON.stringify({ type: `urn:sluice:problem:${members.code}`, ...members, requestId: '$context.requestId' });

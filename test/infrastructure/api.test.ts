@@ -3,6 +3,7 @@ import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
 import { ROUTES } from '../../lib/constructs/api.ts';
 import { synthesize, type Synthesized } from './synthesized.ts';
+import { PROBLEMS, type ProblemCode } from '../../lambdas/domain/api/problems.ts';
 
 const methodSchema = v.object({
   HttpMethod: v.string(),
@@ -159,8 +160,13 @@ describe('the gateway’s own errors', () => {
 
   it.each(responses(stages.prod))('$ResponseType is a problem document with a stable code', (response) => {
     const document = response.ResponseTemplates['application/json'];
-    expect(document).toMatchObject({ type: 'about:blank', title: expect.any(String), requestId: '$context.requestId' });
-    expect(document['code']).toMatch(/^[a-z_]+$/);
+    const { title, status } = PROBLEMS[document['code'] as ProblemCode];
+    expect(document).toMatchObject({
+      type: `urn:sluice:problem:${document['code']}`,
+      title,
+      requestId: '$context.requestId',
+    });
+    if (document['status'] !== undefined) expect(document['status']).toBe(status);
     if (response.StatusCode !== undefined) expect(document['status']).toBe(Number(response.StatusCode));
     expect(response.ResponseParameters['gatewayresponse.header.Content-Type']).toBe("'application/problem+json'");
   });
