@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Cloud, FunctionInvoker } from '../contract.ts';
 import { LocalCloudError } from '../errors.ts';
+import { mayWriteAccessLog } from './access-log.ts';
 import { readApis } from './definition.ts';
 import { Gateway, type RequestReport } from './gateway.ts';
 
@@ -37,12 +38,13 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
   if (api === undefined || apis.length > 1) {
     throw new LocalCloudError(`The templates have ${apis.length} REST APIs; exactly one is supported here.`);
   }
+  const logsAccess = api.accessLog !== undefined && (await mayWriteAccessLog(cloud, api.accessLog.logGroup));
   const gateway = new Gateway({
     api,
     cloud,
     invoker,
     onRequest: options.onRequest ?? (() => undefined),
-    onAccessLog: options.onAccessLog ?? (() => undefined),
+    onAccessLog: (logsAccess ? options.onAccessLog : undefined) ?? (() => undefined),
   });
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000 }, (request, response) => {
     void gateway.handle(request, response);

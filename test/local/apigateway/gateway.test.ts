@@ -23,6 +23,7 @@ interface Shape {
   authorizer?: JsonObject;
   others?: DeployedResource[];
   timeoutMs?: number;
+  mayLog?: boolean;
 }
 
 function resourcesOf(shape: Shape): DeployedResource[] {
@@ -32,6 +33,7 @@ function resourcesOf(shape: Shape): DeployedResource[] {
       attributes: { RootResourceId: 'root' },
       properties: { BinaryMediaTypes: shape.binary ?? [] },
     }),
+    resource('AWS::ApiGateway::Account', 'Account', { properties: { CloudWatchRoleArn: 'arn:logs-role' } }),
     part('Stage', 'Stage', {
       StageName: 'dev',
       AccessLogSetting: {
@@ -116,6 +118,7 @@ async function start(shape: Shape = {}): Promise<{ functions: Functions; apiUrl:
     byType: (type: string) => resources.filter((candidate) => candidate.type === type),
     find: () => undefined,
     authorize: async (question: AuthorizationRequest) => {
+      if (question.principal === 'arn:logs-role') return { allowed: shape.mayLog ?? true, message: '' };
       functions.asked.push(question);
       return { allowed: functions.allowed, message: '' };
     },
@@ -372,6 +375,12 @@ test('every request is in the access log and is reported', async () => {
     expect.objectContaining({ method: 'GET', status: 200, integrationLatencyMs: expect.any(Number) }),
     expect.objectContaining({ method: 'GET', status: 401, integrationLatencyMs: undefined }),
   ]);
+});
+
+test('without a role that may write it, the access log stays empty', async () => {
+  const { apiUrl } = await start({ mayLog: false });
+  expect((await fetch(`${apiUrl}/things/1`)).status).toBe(200);
+  expect([logs, reports]).toEqual([[], [expect.anything()]]);
 });
 
 test.each([
