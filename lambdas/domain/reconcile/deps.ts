@@ -23,8 +23,10 @@ export interface ReconcileDeps extends SettleDeps {
 export interface ReconcileSettings {
   /** Submissions looked after in one run; the others are still due in the next one. */
   submissionsPerRun: number;
-  /** Records settled or sent again for one submission in one run. */
+  /** Records of one submission whose rows are looked at in one run while it moves. */
   recordsPerSubmission: number;
+  /** The same once it is silent or stopped, and all of them may have to be sent again or settled. */
+  recordsWhenSilent: number;
   /** Submissions looked after at the same time. */
   parallel: number;
   /** Stop when less than this is left of the invocation. */
@@ -56,6 +58,7 @@ const MINUTE_MS = 60_000;
 export const RECONCILE_DEFAULTS = {
   submissionsPerRun: 200,
   recordsPerSubmission: 5_000,
+  recordsWhenSilent: 25_000,
   parallel: 4,
   reserveMs: 12_000,
   outboxAgeMs: MINUTE_MS / 2,

@@ -20,16 +20,21 @@ const LONGEST_CHECK_MS = 15 * 60_000;
 
 /**
  * Moves one submission on where it got stuck, and notes when to look at it next. Every action may be repeated: two runs at
- * once, or a run that died half way, do no harm.
+ * once, or a run that died half way, do no harm. Ends early when `isOver`; what is left is found again by a later run.
  */
-export async function lookAfter(deps: ReconcileDeps, submissionId: string, surroundings: Surroundings): Promise<Care> {
+export async function lookAfter(
+  deps: ReconcileDeps,
+  submissionId: string,
+  surroundings: Surroundings,
+  isOver: () => boolean,
+): Promise<Care> {
   const found = await deps.submissions.getWithLedger(submissionId);
   if (found === undefined || !isOpen(found.submission.state)) return { actions: 0, difference: 0 };
   const submission = await expireIfDue(deps, found.submission);
   const ledger = found.ledger;
   // First, so that a run that dies in the middle is repeated at a sensible pace.
   await deps.submissions.scheduleCheck(submissionId, nextCheckMs(submission, deps.clock.now()));
-  const actions = await moveOn(deps, submission, ledger, surroundings);
+  const actions = await moveOn(deps, submission, ledger, surroundings, isOver);
   return { actions, difference: differenceOf(submission, ledger) };
 }
 
@@ -38,11 +43,12 @@ async function moveOn(
   submission: Submission,
   ledger: readonly LedgerChunk[],
   surroundings: Surroundings,
+  isOver: () => boolean,
 ): Promise<number> {
   if (submission.outboxPending) return relay(deps, submission);
   if (!submission.fanOut.done) return restartFanOut(deps, submission);
   if (submission.state === 'finalizing') return restartFinalizer(deps, submission);
-  return settleRecords(deps, submission, ledger, surroundings);
+  return settleRecords(deps, submission, ledger, surroundings, isOver);
 }
 
 async function expireIfDue(deps: ReconcileDeps, submission: Submission): Promise<Submission> {
@@ -92,7 +98,9 @@ async function settleRecords(
   submission: Submission,
   ledger: readonly LedgerChunk[],
   surroundings: Surroundings,
+  isOver: () => boolean,
 ): Promise<number> {
+  const { settings } = deps;
   const chunks = allChunks(submission, ledger);
   const unclosed = chunks.filter((chunk) => !submission.closedChunks.has(chunk.chunk));
   await closeFullChunks(deps, submission.submissionId, unclosed);
@@ -101,14 +109,12 @@ async function settleRecords(
     await finalizeIfComplete(deps, submission);
     return 0;
   }
-  const isLate = isSilent(submission, surroundings, deps.clock.now()) && submission.stop === undefined;
+  const isStopped = submission.stop !== undefined;
+  const isLate = !isStopped && isSilent(submission, surroundings, deps.clock.now());
+  const limit = isLate || isStopped ? settings.recordsWhenSilent : settings.recordsPerSubmission;
   let actions = 0;
-  for await (const { ledger: chunk, records } of openRecords(
-    deps,
-    submission,
-    unfinished,
-    deps.settings.recordsPerSubmission,
-  )) {
+  for await (const { ledger: chunk, records } of openRecords(deps, submission, unfinished, limit)) {
+    if (isOver()) break;
     const { settled, stillOpen } = await settleWhatIsOver(deps, submission, records);
     actions += settled;
     if (isLate) actions += await resendLost(deps, submission, chunk, stillOpen, surroundings);

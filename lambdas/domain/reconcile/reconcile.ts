@@ -28,9 +28,10 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
   await deps.admission.saveBacklog(picture.backlog);
   const surroundings = surroundingsOf(deps, picture);
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
+  const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
   const cares = await mapBounded(due, deps.settings.parallel, async ({ submissionId }) => {
-    if (budget.remainingMs() < deps.settings.reserveMs) return undefined;
-    return attempt(deps, submissionId, async () => lookAfter(deps, submissionId, surroundings));
+    if (isOver()) return undefined;
+    return attempt(deps, submissionId, async () => lookAfter(deps, submissionId, surroundings, isOver));
   });
   const done = cares.filter((care) => care !== undefined);
   const replayed = await redriveAfterOutage(deps, surroundings, budget);

@@ -53,7 +53,8 @@ function isLost(
   { lostAfterMs }: Surroundings,
 ): boolean {
   if (row === undefined) return true;
-  const interval = row.reason === 'message_lost' ? settings.resendEveryMs : lostAfterMs;
+  // A message that was sent again waits behind the backlog like any other.
+  const interval = row.reason === 'message_lost' ? Math.max(settings.resendEveryMs, lostAfterMs) : lostAfterMs;
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
 }
 

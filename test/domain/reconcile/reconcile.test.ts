@@ -1,4 +1,5 @@
 import { settle } from '../../../lambdas/domain/settlement.ts';
+import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
 import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
@@ -198,10 +199,28 @@ describe('lost messages', () => {
 
   it('are repeated for a bounded number of records in one run', async () => {
     const rig = createReconcileRig();
-    rig.deps.settings = { ...rig.deps.settings, recordsPerSubmission: 500 };
+    rig.deps.settings = { ...rig.deps.settings, recordsWhenSilent: 500 };
     await rig.seed(900);
     await rig.minutes(13);
     expect(rig.sent()).toHaveLength(500);
+  });
+
+  it('are repeated until the time of the run is over', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(900);
+    await rig.clock.advance(20 * MINUTE_MS);
+    let looks = 0;
+    await reconcile(rig.deps, { remainingMs: () => (looks++ < 3 ? 55_000 : 5_000) });
+    expect(rig.sent()).toHaveLength(500);
+  });
+
+  it('are not repeated while their copies still wait behind the backlog', async () => {
+    const rig = createReconcileRig();
+    rig.deps.apis = [{ name: 'company', ratePerSecond: 1 }];
+    await rig.seed(3_000, { deadlineAtMs: START_MS + 72 * 60 * MINUTE_MS });
+    await rig.minutes(5 * 60);
+    expect(rig.sent().length).toBeGreaterThanOrEqual(3_000);
+    expect(Math.max(...rig.world.inspect.records(SUBMISSION_ID).map(({ resends }) => resends ?? 0))).toBe(2);
   });
 });
 
