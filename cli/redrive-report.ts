@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { REASON_CODES, REASONS, type ReasonCode } from '../lambdas/domain/reasons.ts';
+import { MAX_REDRIVES } from '../lambdas/domain/redrive/deps.ts';
+import type { Skip } from '../lambdas/domain/redrive/report.ts';
+
+const counts = v.record(v.string(), v.number());
+
+/** The answer of the redrive function, as far as it is shown. */
+export const reportSchema = v.object({
+  dryRun: v.boolean(),
+  replayed: v.number(),
+  byReason: counts,
+  submissions: v.number(),
+  providerCalls: counts,
+  seconds: v.number(),
+  skipped: counts,
+  unsent: v.number(),
+  nextCursor: v.optional(v.string()),
+});
+export type Report = v.InferOutput<typeof reportSchema>;
+
+const SKIPS: Readonly<Record<Skip, string>> = {
+  exhausted: `replayed ${MAX_REDRIVES} times already: parked for good, somebody has to look at them`,
+  not_helpful: 'a replay cannot help, the file has to be corrected; --force replays them all the same',
+  expiring: 'their submission expires within hours',
+  source_gone: 'their file is gone or was changed',
+  busy: 'their submission is being finalized or stopped: try again in a minute',
+  settled: 'already finished, or replaced by a newer generation',
+};
+
+/** The sum of two answers to the same request. */
+export function addReports(a: Report, b: Report): Report {
+  return {
+    ...b,
+    replayed: a.replayed + b.replayed,
+    byReason: addCounts(a.byReason, b.byReason),
+    submissions: a.submissions + b.submissions,
+    providerCalls: addCounts(a.providerCalls, b.providerCalls),
+    seconds: a.seconds + b.seconds,
+    skipped: addCounts(a.skipped, b.skipped),
+    unsent: a.unsent + b.unsent,
+  };
+}
+
+const addCounts = (a: Report['byReason'], b: Report['byReason']): Report['byReason'] =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]),
+  );
+
+/** What a redrive found or did, in words. */
+export function describeReport(report: Report): string[] {
+  const { dryRun, replayed, submissions, seconds, unsent } = report;
+  const of = submissions > 0 ? ` of ${submissions} submission${submissions === 1 ? '' : 's'}` : '';
+  const lines = [dryRun ? 'Dry run: nothing was changed.' : 'Done.'];
+  lines.push(`${replayed} record${replayed === 1 ? '' : 's'}${of} ${dryRun ? 'would be' : 'were'} replayed.`);
+  lines.push(...table(report.byReason, (code) => (isReason(code) ? REASONS[code].operator : UNREADABLE)));
+  if (replayed > 0) {
+    const calls = Object.entries(report.providerCalls).map(([name, count]) => `${name} ${count}`);
+    lines.push(
+      `Provider calls: ${calls.join(', ')}; what was answered before is kept. At the paced rate: ${seconds} s.`,
+    );
+  }
+  const skipped = Object.values(report.skipped).reduce((sum, count) => sum + count, 0);
+  if (skipped > 0) lines.push(`${skipped} were left alone:`, ...table(report.skipped, skipInWords));
+  if (unsent > 0) lines.push(`${unsent} could not be sent now: the reconciler sends them later.`);
+  if (dryRun && replayed > 0) lines.push('Add --execute to do it.');
+  return lines;
+}
+
+const UNREADABLE = 'A body that no worker can read; perhaps a newer version can.';
+const isReason = (code: string): code is ReasonCode => REASON_CODES.some((known) => known === code);
+const isSkip = (why: string): why is Skip => Object.hasOwn(SKIPS, why);
+const skipInWords = (why: string): string => (isSkip(why) ? SKIPS[why] : '');
+
+function table(rows: Report['byReason'], inWords: (name: string) => string): string[] {
+  return Object.entries(rows).map(([name, count]) =>
+    `  ${String(count).padStart(7)}  ${name.padEnd(22)}  ${inWords(name)}`.trimEnd(),
+  );
+}
