@@ -2,7 +2,7 @@ import { parseRecordMessage, type RecordMessage } from '../messages.ts';
 import { chunkOf, isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
 import type { Delivery } from '../ports.ts';
 import { MAX_REDRIVES } from './deps.ts';
-import { replayChunk, sendPaced } from './replay.ts';
+import { replayChunk, sendDelayed } from './replay.ts';
 import type { RedriveReport, Skip } from './report.ts';
 import { isOver, type Run } from './run.ts';
 import { rowFits, submissionFits, whyNot } from './select.ts';
@@ -29,19 +29,30 @@ async function drainLane(run: Run, lane: Lane): Promise<void> {
   const seen = new Set<string>();
   const left: Delivery[] = [];
   for (let empty = 0; empty < EMPTY_RECEIVES && !isOver(run);) {
-    const deliveries = await queue.receive(RECEIVE_MAX, deps.settings.visibilityMs);
+    const max = Math.min(RECEIVE_MAX, run.request.limit - run.examined);
+    const deliveries = await queue.receive(max, deps.settings.visibilityMs);
     const fresh = deliveries.filter(({ messageId }) => !seen.has(messageId));
     empty = fresh.length === 0 ? empty + 1 : 0;
-    const done: Delivery[] = [];
-    for (const delivery of fresh) {
-      seen.add(delivery.messageId);
+    for (const { messageId } of fresh) seen.add(messageId);
+    left.push(...(await drainBatch(run, lane, fresh)));
+  }
+  if (left.length > 0 && !isOver(run)) await queue.release(left);
+}
+
+/** Deletes what is done, also when the next one fails; answers what is left. */
+async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+  const done: Delivery[] = [];
+  const left: Delivery[] = [];
+  try {
+    for (const delivery of deliveries) {
       run.examined += 1;
       const isDone = (await drainOne(run, lane, delivery)) && !run.request.dryRun;
       (isDone ? done : left).push(delivery);
     }
-    if (done.length > 0) await queue.acknowledge(done);
+    return left;
+  } finally {
+    if (done.length > 0) await run.deps.deadLetters[lane].acknowledge(done);
   }
-  if (left.length > 0 && !isOver(run)) await queue.release(left);
 }
 
 /** True when the message may be deleted. */
@@ -100,9 +111,14 @@ async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | unde
   report.replayed('worker_crashed', row ?? { answers: message.answers ?? {} });
   if (request.dryRun) return false;
   const again = { ...message, redrives: message.redrives + 1 };
-  const unsent = await sendPaced(deps, deps.lanes[message.lane], [again], run.pace);
+  const unsent = await sendDelayed(deps, deps.lanes[message.lane], [again], () => run.pace.next());
   report.report.unsent += unsent;
   return unsent === 0;
+}
+
+/** What is no number was not counted by us, and is not counted on. */
+function redrivesIn({ redrives = '0' }: Delivery['attributes']): number {
+  return /^\d+$/.test(redrives) ? Number(redrives) : MAX_REDRIVES;
 }
 
 /** A body that no worker can read: perhaps a newer version can. Three times, then it stays where it is. */
@@ -110,7 +126,7 @@ async function drainUnreadable(run: Run, lane: Lane, { body, attributes }: Deliv
   const { deps, request, report } = run;
   const { submissionId, tenantId, reason, provider } = request;
   if ([submissionId, tenantId, reason, provider].some((selector) => selector !== undefined)) return false;
-  const redrives = Number(attributes['redrives'] ?? 0);
+  const redrives = redrivesIn(attributes);
   if (redrives >= MAX_REDRIVES) return skip(run, 'exhausted', false);
   report.replayed('unreadable_message');
   if (request.dryRun) return false;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
-import type { Submission } from '../model.ts';
+import { chunkOf, recordNoAt, type LedgerChunk, type Submission } from '../model.ts';
 import type { Page } from '../ports.ts';
 import { PACE_SHARE } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
@@ -15,11 +15,11 @@ import { selectInChunk, submissionFits } from './select.ts';
 
 const PAGE = 50;
 
-/** Where a redrive goes on: in which page of submissions, behind which of them, at which chunk of the next one. */
+/** Where a redrive goes on: in which page of submissions, at which of them, at which of its records. */
 const cursorSchema = v.strictObject({
   page: v.optional(v.string()),
   submissionId: v.optional(v.string()),
-  chunk: v.optional(v.number(), 0),
+  recordNo: v.optional(v.number(), 1),
 });
 type Cursor = v.InferOutput<typeof cursorSchema>;
 
@@ -46,14 +46,14 @@ async function redriveRecords(run: Run): Promise<RedriveReport> {
     const page = await submissionsOf(run, cursor.page);
     const from = page.items.findIndex(({ submissionId }) => submissionId === cursor.submissionId);
     for (const { submissionId } of page.items.slice(Math.max(0, from))) {
-      const first = submissionId === cursor.submissionId ? cursor.chunk : 0;
-      const stoppedAt = await redriveSubmission(run, submissionId, first);
-      if (stoppedAt !== undefined) {
-        return report.finish(encode({ ...(cursor.page && { page: cursor.page }), submissionId, chunk: stoppedAt }));
+      const first = submissionId === cursor.submissionId ? cursor.recordNo : 1;
+      const recordNo = await redriveSubmission(run, submissionId, first);
+      if (recordNo !== undefined) {
+        return report.finish(encode({ ...(cursor.page && { page: cursor.page }), submissionId, recordNo }));
       }
     }
     if (page.nextCursor === undefined) return report.finish();
-    cursor = { page: page.nextCursor, chunk: 0 };
+    cursor = { page: page.nextCursor, recordNo: 1 };
     if (isOver(run)) return report.finish(encode(cursor));
   }
 }
@@ -73,8 +73,8 @@ async function submissionsOf({ deps, request }: Run, cursor: string | undefined)
   return { items: [submission] };
 }
 
-/** Answers the chunk at which the redrive stopped for want of time or because the limit is reached; undefined at the end. */
-async function redriveSubmission(run: Run, submissionId: string, firstChunk: number): Promise<number | undefined> {
+/** Answers the record at which the redrive stopped for want of time or because the limit is reached; undefined at the end. */
+async function redriveSubmission(run: Run, submissionId: string, firstRecordNo: number): Promise<number | undefined> {
   const { deps, request, report } = run;
   const found = await deps.submissions.getWithLedger(submissionId);
   if (found === undefined) return undefined;
@@ -84,28 +84,37 @@ async function redriveSubmission(run: Run, submissionId: string, firstChunk: num
   const { submission } = found;
   // One generation for all of its chunks; a redrive that is continued later takes another one.
   const target = { submission, generation: submission.generation + 1 };
-  let replayed = 0;
-  for (const chunk of found.ledger) {
-    if (chunk.chunk < firstChunk) continue;
-    if (isOver(run)) return chunk.chunk;
-    const rows = await selectInChunk(deps, submission, chunk, request, report);
+  const before = report.report.replayed;
+  const stoppedAt = await redriveChunks(run, target, found.ledger, firstRecordNo);
+  if (report.report.replayed > before) report.report.submissions += 1;
+  return stoppedAt;
+}
+
+async function redriveChunks(
+  run: Run,
+  target: { submission: Submission; generation: number },
+  ledger: readonly LedgerChunk[],
+  firstRecordNo: number,
+): Promise<number | undefined> {
+  const { deps, request, report } = run;
+  for (const chunk of ledger) {
+    if (chunk.chunk < chunkOf(firstRecordNo)) continue;
+    if (isOver(run)) return Math.max(firstRecordNo, recordNoAt(chunk.chunk, 0));
+    const max = request.limit - run.examined;
+    const selection = { firstRecordNo, max, report };
+    const { rows, nextRecordNo } = await selectInChunk(deps, target.submission, chunk, request, selection);
     run.examined += rows.length;
-    if (rows.length === 0) continue;
-    if (request.dryRun) {
-      for (const row of rows) report.replayed(row.reason ?? 'internal_error', row);
-      replayed += rows.length;
-    } else {
-      replayed += await replayChunk(deps, target, chunk.chunk, rows, run);
-    }
+    if (request.dryRun) for (const row of rows) report.replayed(row.reason ?? 'internal_error', row);
+    else if (rows.length > 0) await replayChunk(deps, target, chunk.chunk, rows, run);
+    if (nextRecordNo !== undefined) return nextRecordNo;
   }
-  if (replayed > 0) report.report.submissions += 1;
   return undefined;
 }
 
 const encode = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 function decode(cursor: string | undefined): Cursor {
-  if (cursor === undefined) return { chunk: 0 };
+  if (cursor === undefined) return { recordNo: 1 };
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), cursorSchema), text);
   if (parsed.success) return parsed.output;

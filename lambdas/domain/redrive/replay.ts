@@ -1,7 +1,7 @@
 import { mapBounded } from '../concurrency.ts';
 import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../messages.ts';
 import { offsetOf, type RecordRow, type Submission } from '../model.ts';
-import type { QueueSender } from '../ports.ts';
+import type { QueueSender, SubmissionStore } from '../ports.ts';
 import { rebuildMessages, type RebuiltRecord } from '../source.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { RedriveDeps } from './deps.ts';
@@ -16,7 +16,9 @@ import type { Pace } from './pace.ts';
  *   2. rows are reopened: the ledger still calls them failed; the finalizer finds the open rows and corrects it, or a repeated
  *      redrive takes them up;
  *   3. their offsets leave the ledger's failure sets: they are pending without a message, which the reconciler notices;
- *   4. messages are sent.
+ *   4. the submission is looked at once more: a worker that had seen the chunk full before step 3 may have closed it, and the
+ *      finalizer may have read the rows before step 2;
+ *   5. messages are sent.
  * Messages and workers of the older generation change nothing from step 2 on: a row of a higher generation stands above them.
  */
 
@@ -48,8 +50,13 @@ export async function replayChunk(
   const nowMs = deps.clock.now();
   const { submissionId } = submission;
   const deadlineAtMs = nowMs + deps.settings.deadlineMs;
-  const reopened = await deps.submissions.reopen(submissionId, { chunks: [chunk], generation, nowMs, deadlineAtMs });
-  const open = await mapBounded(readable, PARALLEL_WRITES, async (row) => reopenRow(deps, row, reopened.generation));
+  const opening = { chunks: [chunk], generation, nowMs, deadlineAtMs };
+  const reopened = await deps.submissions.reopen(submissionId, opening);
+  const waits = new Map(readable.map(({ recordNo }) => [recordNo, pace.next()]));
+  const waitOf = ({ recordNo }: { recordNo: number }): number => waits.get(recordNo) ?? 0;
+  const open = await mapBounded(readable, PARALLEL_WRITES, async (row) =>
+    reopenRow(deps, row, reopened.generation, waitOf(row)),
+  );
   const taken = open.filter((row) => row !== undefined);
   if (taken.length === 0) return 0;
   await deps.ledger.reopen(
@@ -57,12 +64,25 @@ export async function replayChunk(
     chunk,
     taken.map(({ recordNo }) => offsetOf(recordNo)),
   );
+  await keepOpen(deps, submissionId, opening);
   for (const row of readable) {
     if (taken.some(({ recordNo }) => recordNo === row.recordNo)) report.replayed(row.reason ?? 'internal_error', row);
   }
   const messages = taken.flatMap((row) => messageOf(submission, row, inputs.get(row.recordNo)));
-  report.report.unsent += await sendPaced(deps, deps.lanes[submission.lane ?? 'bulk'], messages, pace);
+  report.report.unsent += await sendDelayed(deps, deps.lanes[submission.lane ?? 'bulk'], messages, waitOf);
   return taken.length;
+}
+
+/** Opens the submission again where it was closed on the strength of what the ledger said before. */
+async function keepOpen(
+  { submissions }: RedriveDeps,
+  submissionId: string,
+  opening: Parameters<SubmissionStore['reopen']>[1],
+): Promise<void> {
+  const now = await submissions.get(submissionId);
+  const isWorking = now?.state === 'processing' || now?.state === 'cancelling';
+  if (now === undefined || (isWorking && !opening.chunks.some((chunk) => now.closedChunks.has(chunk)))) return;
+  await submissions.reopen(submissionId, opening);
 }
 
 /** A record that was read as one before must be readable as one now; a row that was malformed stays malformed. */
@@ -71,11 +91,15 @@ function isReadable(input: RebuiltRecord | undefined, { reason }: RecordRow): bo
   return input.content.kind === 'record' || reason === 'malformed_row' || reason === 'record_too_large';
 }
 
-/** The row of the new generation as stored, or undefined when another one stands above it. */
+/**
+ * The row of the new generation as stored, or undefined when another one stands above it. It announces the `waitMs` of its
+ * message, lest the reconciler take a slow replay for a lost one.
+ */
 async function reopenRow(
   { records, clock }: RedriveDeps,
   row: RecordRow,
   generation: number,
+  waitMs: number,
 ): Promise<RecordRow | undefined> {
   if (isHalfReopened(row) && row.generation >= generation) return row;
   const {
@@ -96,6 +120,7 @@ async function reopenRow(
     attempts: 0,
     firstEnqueuedAtMs: nowMs,
     updatedAtMs: nowMs,
+    ...(waitMs > 0 && { waitingUntilMs: nowMs + waitMs }),
   });
   return applied ? stored : undefined;
 }
@@ -109,15 +134,15 @@ function messageOf(submission: Submission, row: RecordRow, input: RebuiltRecord 
   return [{ ...ids, attempt: 1, generation, redrives, firstEnqueuedAtMs, expiresAtSeconds, content }];
 }
 
-/** Sends so that messages become visible at the pace; answers how many were not taken. */
-export async function sendPaced(
+/** Sends messages, each to become visible after its wait in milliseconds; answers how many were not taken. */
+export async function sendDelayed(
   { clock, telemetry }: RedriveDeps,
   queue: QueueSender,
   messages: readonly RecordMessage[],
-  pace: Pace,
+  waitOf: (message: RecordMessage) => number,
 ): Promise<number> {
   const outgoing = messages.map((message) => {
-    const waitMs = pace.next();
+    const waitMs = waitOf(message);
     const hops = waitMs > MAX_QUEUE_DELAY_MS ? { notBeforeMs: Math.ceil(clock.now() + waitMs) } : {};
     const delayMs = Math.min(waitMs, MAX_QUEUE_DELAY_MS);
     return { body: encodeBody({ ...message, ...hops }), group: message.tenantId, delayMs };

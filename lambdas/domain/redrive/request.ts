@@ -30,7 +30,7 @@ const requestSchema = v.strictObject({
   dryRun: v.optional(v.boolean(), true),
   /** Also records that a replay cannot help, as the catalogue of reasons sees it. */
   force: v.optional(v.boolean(), false),
-  /** Records (or messages) looked at, at most. */
+  /** Records replayed (or messages looked at), at most. */
   limit: v.optional(whole(1, MAX_RECORDS), 100_000),
   ratePerSecond: v.optional(v.pipe(v.number(), v.minValue(0.01), v.maxValue(100_000))),
   /** `nextCursor` of an earlier answer to the same request. */

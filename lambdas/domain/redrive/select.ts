@@ -22,31 +22,41 @@ export function submissionFits(
   return true;
 }
 
-/** The failed records of one chunk that the request means and that may be replayed. The others are counted in the report. */
+/** Failed records of one chunk. */
+export interface Selection {
+  rows: RecordRow[];
+  /** The record at which to go on, where more than were asked for may be replayed. */
+  nextRecordNo?: number;
+}
+
+/**
+ * The failed records of one chunk that the request means and that may be replayed, from `firstRecordNo` on and at most `max`. Those
+ * that may not are counted in the report.
+ */
 export async function selectInChunk(
   deps: Pick<RedriveDeps, 'records'>,
   { submissionId }: Submission,
   chunk: LedgerChunk,
   request: RedriveRequest,
-  report: ReportBuilder,
-): Promise<RecordRow[]> {
+  { firstRecordNo, max, report }: { firstRecordNo: number; max: number; report: ReportBuilder },
+): Promise<Selection> {
   const offsets = new Set(
     [...chunk.failed.values(), ...(wantsCancelled(request) ? [chunk.cancelled] : [])].flatMap((set) => [...set]),
   );
-  const failed = [...offsets].filter((offset) => !chunk.succeeded.has(offset));
-  if (failed.length === 0) return [];
-  const wanted = failed.filter((offset) => mayFit(chunk, offset, request)).sort((a, b) => a - b);
-  const rows = await deps.records.getMany(
-    wanted.map((offset) => ({ submissionId, recordNo: recordNoAt(chunk.chunk, offset) })),
-  );
-  return rows
-    .filter((row) => rowFits(row, request))
-    .filter((row) => {
-      const skip = whyNot(row, request);
-      if (skip !== undefined) report.skipped(skip);
-      return skip === undefined;
-    })
-    .toSorted((a, b) => a.recordNo - b.recordNo);
+  const keys = [...offsets]
+    .filter((offset) => !chunk.succeeded.has(offset) && mayFit(chunk, offset, request))
+    .map((offset) => ({ submissionId, recordNo: recordNoAt(chunk.chunk, offset) }))
+    .filter(({ recordNo }) => recordNo >= firstRecordNo);
+  const stored = keys.length === 0 ? [] : await deps.records.getMany(keys);
+  const rows: RecordRow[] = [];
+  for (const row of stored.toSorted((a, b) => a.recordNo - b.recordNo)) {
+    if (!rowFits(row, request)) continue;
+    const skip = whyNot(row, request);
+    if (skip !== undefined) report.skipped(skip);
+    else if (rows.length === max) return { rows, nextRecordNo: row.recordNo };
+    else rows.push(row);
+  }
+  return { rows };
 }
 
 const wantsCancelled = ({ reason }: RedriveRequest): boolean => reason?.includes('cancelled') === true;

@@ -71,6 +71,37 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(1);
   });
 
+  it('deletes what it has sent, also when the next message makes trouble', async () => {
+    const rig = createRedriveRig({
+      hook: async ({ port, method, args }, proceed) => {
+        if (port === 'submissions' && method === 'get' && args[0] === 'sub_bad') throw new Error('no');
+        return proceed();
+      },
+    });
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage()));
+    await park(rig, encodeBody(makeRecordMessage({ submissionId: 'sub_bad' })));
+    await expect(rig.ask(drain)).rejects.toThrow('no');
+    expect(rig.messages()).toHaveLength(1);
+    expect(left(rig)).toBe(1);
+  });
+
+  it('looks at no more messages than its limit', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(5);
+    for (let recordNo = 1; recordNo <= 5; recordNo++) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    expect(await rig.ask({ ...drain, limit: 2 })).toMatchObject({ replayed: 2 });
+    expect(left(rig)).toBe(3);
+  });
+
+  it('parks an unreadable body for good whose count of redrives makes no sense', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await park(rig, 'nonsense', { redrives: 'often' });
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { exhausted: 1 } });
+    expect(left(rig)).toBe(1);
+  });
+
   it('only counts in a dry run', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);

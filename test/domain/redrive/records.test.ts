@@ -1,6 +1,6 @@
 import { makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
-import { createRedriveRig } from '../../support/redrive-rig.ts';
+import { createRedriveRig, type RedriveRig } from '../../support/redrive-rig.ts';
 import { MINUTE_MS } from '../../support/reconcile-rig.ts';
 
 const dead = (recordNo: number) =>
@@ -173,6 +173,50 @@ describe('a replay', () => {
       replayed: 0,
       nextCursor: expect.any(String),
     });
+  });
+
+  it('replays no more than its limit of one chunk, and goes on behind them, also when it only counts', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(5);
+    await rig.finish([dead(1), invalid(2), dead(3), dead(4), dead(5)]);
+    const event = { submissionId: SUBMISSION_ID, limit: 2 };
+    const counted = await rig.ask(event);
+    expect(counted).toMatchObject({ replayed: 2, skipped: { not_helpful: 1 } });
+    expect(await rig.ask({ ...event, cursor: counted.nextCursor })).toMatchObject({ replayed: 2, skipped: {} });
+    expect(await rig.ask({ ...event, dryRun: false })).toMatchObject({ replayed: 2 });
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1, 3]);
+  });
+
+  it('announces on the row when its message becomes visible, so that nobody sends it again before', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(3);
+    await rig.finish([dead(1), dead(2), dead(3)]);
+    await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false, ratePerSecond: 0.01 });
+    expect(rig.world.inspect.records(SUBMISSION_ID).map(({ waitingUntilMs }) => waitingUntilMs)).toEqual([
+      undefined,
+      START_MS + 100_000,
+      START_MS + 200_000,
+    ]);
+  });
+
+  it('keeps the submission open when a worker closed it on the strength of the old ledger', async () => {
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'ledger' && method === 'reopen') {
+          const nowMs = rig.clock.now();
+          await rig.world.submissions.closeChunks(SUBMISSION_ID, [0], nowMs);
+          await rig.world.submissions.beginFinalizing(SUBMISSION_ID, 1, nowMs);
+          await rig.world.submissions.claimFinalize({ submissionId: SUBMISSION_ID, owner: 'f', nowMs, leaseMs: 1000 });
+          const counts = { total: 1, pending: 0, succeeded: 0, failed: 1, cancelled: 0 };
+          await rig.world.submissions.finish(SUBMISSION_ID, 'f', { state: 'failed', resultsVersion: 2, counts, nowMs });
+        }
+        return proceed();
+      },
+    });
+    await rig.seed(1);
+    await rig.finish([dead(1)]);
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({ replayed: 1 });
+    expect(rig.stored()).toMatchObject({ state: 'processing', closedChunks: new Set(), generation: 1 });
   });
 
   it('refuses a cursor that it did not give', async () => {
