@@ -1,19 +1,121 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import type { SeedReport } from './batch.ts';
+import { formatDrain, FULL_DRAIN, runDrain } from './drain.ts';
 import { planOf } from './plan.ts';
+import { explain } from './report.ts';
 import { run } from './run.ts';
 
-const from = Number(process.argv[2] ?? 1);
-const count = Number(process.argv[3] ?? 10);
-for (let seed = from; seed < from + count; seed++) {
-  const t = process.cpuUsage();
-  const result = await run(planOf(seed), { trace: process.argv[4] === 'trace' });
-  console.log(
-    seed,
-    Date.now() - t,
-    'ms',
-    result.events,
-    (result.virtualMs / 3600000).toFixed(2),
-    JSON.stringify(result.stats),
-    result.violation ?? '',
-  );
-  if (process.argv[4] === 'trace') console.log(result.lines.slice(-200).join('\n'));
+const USAGE = `npm run sim -- --seeds N [--from S]     runs N seeds (100), from seed S (1) on
+npm run sim -- --seed S [--trace]       runs one seed; prints everything that happens in it
+npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used
+npm run sim -- --json                   ends with the figures as one line of JSON`;
+
+/** Cores that may be used. */
+const PROCESSES = 2;
+const PROGRESS_EVERY = 100;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    drain: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** A whole number from the command line. */
+function whole(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Error(`--${name} is "${text}": give a whole number.\n${USAGE}`);
 }
+
+async function main(): Promise<boolean> {
+  if (values.help) {
+    console.log(USAGE);
+    return true;
+  }
+  if (values.drain) return drain();
+  if (values.seed !== undefined) return one(whole('seed', values.seed), values.trace);
+  return many(whole('from', values.from), whole('seeds', values.seeds));
+}
+
+async function drain(): Promise<boolean> {
+  const result = await runDrain(FULL_DRAIN);
+  console.log(formatDrain(result));
+  return result.isMet;
+}
+
+async function one(seed: number, trace: boolean): Promise<boolean> {
+  const result = await run(planOf(seed), { trace });
+  if (trace) console.log(result.lines.join('\n'));
+  console.log(JSON.stringify(result.stats));
+  if (result.violation === undefined) {
+    console.log(`Seed ${seed} holds every invariant.`);
+    return true;
+  }
+  console.log(await explain(result));
+  return false;
+}
+
+async function many(from: number, count: number): Promise<boolean> {
+  const startedMs = performance.now();
+  const reports: SeedReport[] = [];
+  const children: ChildProcess[] = [];
+  const hear = (report: SeedReport): void => {
+    reports.push(report);
+    if (reports.length % PROGRESS_EVERY === 0) console.log(`${reports.length} of ${count} seeds`);
+    if (report.invariant !== undefined) for (const child of children) child.kill();
+  };
+  const step = Math.min(PROCESSES, count);
+  await Promise.all(
+    Array.from({ length: step }, async (_, index) => {
+      const range = [from + index, from + count, step].map(String);
+      const child = fork(new URL('batch.ts', import.meta.url), ['seeds', ...range]);
+      children.push(child);
+      child.on('message', (report: SeedReport) => hear(report));
+      await ended(child);
+    }),
+  );
+  printTotals(reports, (performance.now() - startedMs) / 1_000);
+  const failed = reports.find(({ invariant }) => invariant !== undefined);
+  if (failed !== undefined) {
+    console.log(`Seed ${failed.seed} fails; looking for the smallest run that does.`);
+    console.log(await explain(await run(planOf(failed.seed))));
+    return false;
+  }
+  if (reports.length < count)
+    throw new Error(`Only ${reports.length} of ${count} seeds were run: a process ended early.`);
+  console.log(`Every invariant held in ${count} seeds.`);
+  return true;
+}
+
+const ended = async (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.on('close', () => resolve());
+  });
+
+function printTotals(reports: readonly SeedReport[], seconds: number): void {
+  const sum = (of: (report: SeedReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
+  const totals = {
+    seeds: reports.length,
+    records: sum(({ stats }) => stats.records),
+    deliveries: sum(({ stats }) => stats.deliveries),
+    crashes: sum(({ stats }) => stats.crashes),
+    'faults injected': sum(({ stats }) => stats.faults),
+    'provider calls': sum(({ stats }) => stats.calls),
+    'repeated calls': sum(({ stats }) => stats.extraCalls),
+    'records replayed': sum(({ stats }) => stats.replays),
+    events: sum(({ events }) => events),
+    'virtual hours': Math.round(sum(({ virtualMs }) => virtualMs) / 3_600_000),
+    'seconds taken': Math.round(seconds),
+  };
+  for (const [name, value] of Object.entries(totals))
+    console.log(`${name.padEnd(18)}${value.toLocaleString('en').padStart(14)}`);
+  if (values.json) console.log(JSON.stringify(totals));
+}
+
+process.exitCode = (await main()) ? 0 : 1;

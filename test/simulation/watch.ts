@@ -23,7 +23,7 @@ export class Watch {
   readonly #received = new Map<string, Received>();
   /** When a message about a record, or with an unreadable body, was last sent, and of which generation. */
   readonly #sent = new Map<string, { atMs: number; generation: number; firstEnqueuedAtMs: number }>();
-  /** When a provider's answer about a record was first on its row. */
+  /** Since when a provider's answer about a record is on its row. */
   readonly #kept = new Map<string, number>();
   /** Bodies of lane messages, for repeating old ones. */
   readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
@@ -70,11 +70,20 @@ export class Watch {
     }
     if (replayed) this.#journal.stats.replays += 1;
     if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
-    for (const provider of Object.keys(after?.answers ?? {})) {
-      const key = `${record}/${provider}`;
-      if (!this.#kept.has(key)) this.#kept.set(key, this.#scheduler.now());
-    }
+    this.#noteAnswers(record, before, after);
     return result;
+  }
+
+  /** Two writers at a time may lose each other's answers: at least once is not exactly once. What is there when work begins counts. */
+  #noteAnswers(record: string, before: RecordRow | undefined, after: RecordRow | undefined): void {
+    for (const provider of Object.keys(after?.answers ?? {})) {
+      if (before?.answers[provider] === undefined) this.#kept.set(`${record}/${provider}`, this.#scheduler.now());
+    }
+    for (const provider of Object.keys(before?.answers ?? {})) {
+      if (after?.answers[provider] !== undefined) continue;
+      this.#kept.delete(`${record}/${provider}`);
+      this.#journal.disturbRecord(record);
+    }
   }
 
   async #mark({ args }: PortCall): Promise<void> {
@@ -101,8 +110,8 @@ export class Watch {
   }
 
   async #acknowledged({ args, port }: PortCall): Promise<void> {
-    for (const { messageId } of args[0] as Delivery[]) {
-      const received = this.#received.get(messageId);
+    for (const { receipt } of args[0] as Delivery[]) {
+      const received = this.#received.get(receipt);
       if (received === undefined) continue;
       const about = recordOfBody(received.body);
       const sent = this.#sent.get(about?.record ?? received.body);
@@ -138,7 +147,7 @@ export class Watch {
 
   #noteReceived(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries) {
-      this.#received.set(delivery.messageId, { body: delivery.body, atMs: this.#scheduler.now() });
+      this.#received.set(delivery.receipt, { body: delivery.body, atMs: this.#scheduler.now() });
       this.#journal.delivered(recordOfBody(delivery.body)?.record, delivery);
     }
   }
