@@ -6,14 +6,21 @@ import type { Match } from './router.ts';
 /** The headers of a request as they came, each name with all its values. */
 export type MultiValues = Record<string, string[]>;
 
+/** Values by name, whatever names a client thinks of: also those that every object has already. */
+function grouped(pairs: Iterable<readonly [string, string]>): MultiValues {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) groups.set(name, [...(groups.get(name) ?? []), value]);
+  return Object.fromEntries(groups);
+}
+
 /** Names keep the client's case. */
-export function headersOf(request: IncomingMessage): MultiValues {
-  const headers: MultiValues = {};
-  for (let index = 0; index < request.rawHeaders.length; index += 2) {
-    const [name, value] = [request.rawHeaders[index], request.rawHeaders[index + 1]];
-    if (name !== undefined && value !== undefined) (headers[name] ??= []).push(value);
+export function headersOf({ rawHeaders }: IncomingMessage): MultiValues {
+  const pairs: [string, string][] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name, value] = [rawHeaders[index], rawHeaders[index + 1]];
+    if (name !== undefined && value !== undefined) pairs.push([name, value]);
   }
-  return headers;
+  return grouped(pairs);
 }
 
 export interface ProxyRequest {
@@ -31,8 +38,7 @@ export interface ProxyRequest {
 export function proxyEvent(request: ProxyRequest): object {
   const { api, match, context, headers, path, query, body } = request;
   const forwarded = { ...headers, ...forwardedHeaders(context) };
-  const queryValues: MultiValues = {};
-  for (const [name, value] of query) (queryValues[name] ??= []).push(value);
+  const queryValues = grouped(query);
   const binary = body.length > 0 && isBinary(api.binaryMediaTypes, context.requestHeader('content-type'));
   return {
     resource: match.route.resourcePath,

@@ -198,6 +198,16 @@ describe('a request', () => {
     ]);
   });
 
+  test('may have parameters and headers of any name', async () => {
+    const { functions, apiUrl } = await start();
+    await fetch(`${apiUrl}/things/1?constructor=1&__proto__=2&toString=3`, { headers: { constructor: 'x' } });
+    const [event] = functions.events;
+    expect(JSON.stringify(event)).toContain(
+      '"queryStringParameters":{"constructor":"1","__proto__":"2","toString":"3"}',
+    );
+    expect(event).toMatchObject({ multiValueHeaders: { constructor: ['x'] } });
+  });
+
   test.each([
     ['another stage', '/prod/things/1', 403, 'Forbidden'],
     ['no resource', '/dev/other', 403, 'Missing Authentication Token'],
