@@ -1,9 +1,10 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { SluiceError } from '../domain/errors.ts';
 import type { HttpTransport, TransportResult } from '../domain/ports.ts';
+import { withDeadline } from './deadline.ts';
 import { isPublicAddress } from './public-address.ts';
-import { failureOf } from './transport-errors.ts';
 
 type HttpRequest = Parameters<HttpTransport['request']>[0];
 
@@ -19,7 +20,7 @@ export interface CallbackTransportOptions {
 }
 
 /** The host has no address that may be connected to. */
-class RefusedAddressError extends Error {}
+class RefusedAddressError extends SluiceError {}
 
 const refused = (detail: string): TransportResult => ({ kind: 'failure', cause: 'refused_target', detail });
 
@@ -55,22 +56,6 @@ export function createCallbackTransport(options: CallbackTransportOptions = {}):
 
 const resolveAll = (hostname: string, done: Resolved): void => dnsLookup(hostname, { all: true }, done);
 
-async function withDeadline(
-  timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<TransportResult>,
-): Promise<TransportResult> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
-  try {
-    return await work(deadline.signal);
-  } catch (error) {
-    if (error instanceof RefusedAddressError) return refused('The host has no public address.');
-    return failureOf(error, deadline.signal.aborted);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function exchange(
   { method, headers, body }: HttpRequest,
   url: URL,
@@ -88,7 +73,10 @@ async function exchange(
       });
       response.destroy();
     });
-    outgoing.on('error', reject);
+    outgoing.on('error', (error) => {
+      if (error instanceof RefusedAddressError) resolve(refused('The host has no public address.'));
+      else reject(error);
+    });
     outgoing.end(body);
   });
 }

@@ -2,7 +2,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isSafeBaseUrl } from '../domain/base-url.ts';
 import type { HttpTransport, TransportResult } from '../domain/ports.ts';
-import { failureOf, isStaleConnection, TransportError } from './transport-errors.ts';
+import { withDeadline } from './deadline.ts';
+import { isStaleConnection, TransportError } from './transport-errors.ts';
 
 type HttpRequest = Parameters<HttpTransport['request']>[0];
 
@@ -50,21 +51,6 @@ export function createHttpTransport(options: HttpTransportOptions = {}): HttpTra
       agents['https:'].destroy();
     },
   };
-}
-
-async function withDeadline(
-  timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<TransportResult>,
-): Promise<TransportResult> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
-  try {
-    return await work(deadline.signal);
-  } catch (error) {
-    return failureOf(error, deadline.signal.aborted);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function exchange(

@@ -1,12 +1,12 @@
+import { SluiceError } from '../domain/errors.ts';
 import type { TransportFailure, TransportResult } from '../domain/ports.ts';
 
 /** An error of Node's HTTP client, and whether the connection was an idle one that was used again without any answer. */
-export class TransportError extends Error {
+export class TransportError extends SluiceError {
   readonly onReusedSocket: boolean;
 
   constructor(cause: Error, onReusedSocket: boolean) {
     super(cause.message, { cause });
-    this.name = 'TransportError';
     this.onReusedSocket = onReusedSocket;
   }
 }
