@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DependencyUnavailableError } from '../domain/errors.ts';
+import { emptyChunk } from '../domain/ledger.ts';
 import type { LedgerChunk } from '../domain/model.ts';
 import type { LedgerMarks, LedgerStore } from '../domain/ports.ts';
 import type { Clock } from '../domain/time.ts';
@@ -16,13 +17,6 @@ interface Change {
   set: Item;
   add: [attribute: string, offsets: readonly number[]][];
 }
-
-const emptyChunk = (chunk: number): LedgerChunk => ({
-  chunk,
-  succeeded: new Set(),
-  cancelled: new Set(),
-  failed: new Map(),
-});
 
 function updateOf({ set, add }: Change): Expression {
   const assignments = Object.entries(set).map(([attribute, value]) => expr`${named(attribute)} = ${value}`);

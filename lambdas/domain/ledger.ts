@@ -1,6 +1,14 @@
 import { CHUNK_RECORDS, chunkCount, type Counts, type LedgerChunk, type Submission } from './model.ts';
 import { REASON_CODES, type ReasonCode } from './reasons.ts';
 
+/** A chunk of which nothing is stored yet. */
+export const emptyChunk = (chunk: number): LedgerChunk => ({
+  chunk,
+  succeeded: new Set(),
+  cancelled: new Set(),
+  failed: new Map(),
+});
+
 /** Records that a chunk holds when it is complete. */
 export const chunkSize = (chunk: LedgerChunk): number => chunk.size ?? CHUNK_RECORDS;
 

@@ -1,5 +1,6 @@
 import type { CsvDialect } from '../files/reader.ts';
-import { CHUNK_RECORDS, recordNoAt, type LedgerChunk, type RecordRow } from '../model.ts';
+import { emptyChunk } from '../ledger.ts';
+import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
 import type { Telemetry } from '../ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import { CsvColumns } from './columns.ts';
@@ -140,8 +141,7 @@ async function recountChunk({ deps, submission }: Finalizing, chunk: number, siz
     deps.records.chunkRows(submissionId, chunk),
     deps.ledger.get(submissionId, chunk),
   ]);
-  const ledger: LedgerChunk = stored ?? { chunk, succeeded: new Set(), cancelled: new Set(), failed: new Map() };
-  const found = recount(rows, ledger, size);
+  const found = recount(rows, stored ?? emptyChunk(chunk), size);
   if (found.wrong.length > 0) await deps.ledger.reopen(submissionId, chunk, found.wrong);
   if (found.missing) await deps.ledger.mark(submissionId, chunk, found.missing, expiresAtSeconds);
   if (found.wrong.length > 0 || found.missing) {

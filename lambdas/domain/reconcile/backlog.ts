@@ -1,3 +1,4 @@
+import { estimateRecords } from '../admission.ts';
 import { CHUNK_RECORDS, isOpen, LANES, type Lane, type Submission } from '../model.ts';
 import { isOpenForCalls } from '../pacer.ts';
 import type { Backlog } from '../ports.ts';
@@ -17,8 +18,6 @@ export interface Picture {
 const PAGE = 100;
 /** Submissions looked at for one picture. Beyond it figures are lower bounds, and admission has long refused new work. */
 const MAX_SUBMISSIONS = 5_000;
-/** Bytes of a typical record, for files that are not counted yet. */
-const BYTES_PER_RECORD = 300;
 
 /** Looks at every open submission and every provider. */
 export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
@@ -44,12 +43,12 @@ export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
   return picture;
 }
 
-function add(picture: Picture, submission: Submission, { settings }: ReconcileDeps): void {
+function add(picture: Picture, submission: Submission, { settings, limits }: ReconcileDeps): void {
   const { lane = 'bulk', createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
   const { backlog } = picture;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
-  backlog.openRecords[lane] += openEstimate(submission);
+  backlog.openRecords[lane] += openEstimate(submission, limits.maxRecords);
   picture.oldestMs[lane] = Math.max(picture.oldestMs[lane], ageMs);
   if (outboxPending) picture.outboxAgeMs = Math.max(picture.outboxAgeMs, ageMs);
   const silentMs = backlog.asOfMs - Math.max(progressAtMs, fanOut.leaseUntilMs ?? 0);
@@ -57,9 +56,12 @@ function add(picture: Picture, submission: Submission, { settings }: ReconcileDe
 }
 
 /** Records without an outcome, to the chunk: the head knows closed chunks only. */
-function openEstimate({ fanOut, source, closedChunks }: Submission): number {
-  const records = fanOut.done ? fanOut.records : Math.max(fanOut.records, source.sizeBytes / BYTES_PER_RECORD);
-  return Math.max(0, Math.ceil(records) - closedChunks.size * CHUNK_RECORDS);
+function openEstimate(
+  { fanOut, source, expectedRecords, closedChunks }: Submission,
+  maxRecords: number = Infinity,
+): number {
+  const estimate = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, maxRecords);
+  return Math.max(0, Math.max(fanOut.records, estimate) - closedChunks.size * CHUNK_RECORDS);
 }
 
 async function isTroubled({ apis, providers, clock }: ReconcileDeps): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { chunkSize, openOffsets } from '../ledger.ts';
+import { chunkSize, emptyChunk, openOffsets } from '../ledger.ts';
 import { chunkCount, CHUNK_RECORDS, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { RecordStore } from '../ports.ts';
 
@@ -19,8 +19,7 @@ export function allChunks({ fanOut: { records } }: Submission, ledger: readonly 
   const stored = new Map(ledger.map((chunk) => [chunk.chunk, chunk]));
   return Array.from({ length: chunkCount(records) }, (_, chunk) => {
     const size = Math.min(CHUNK_RECORDS, records - chunk * CHUNK_RECORDS);
-    const empty = { chunk, succeeded: new Set<number>(), cancelled: new Set<number>(), failed: new Map() };
-    return { ...(stored.get(chunk) ?? empty), size };
+    return { ...(stored.get(chunk) ?? emptyChunk(chunk)), size };
   });
 }
 
