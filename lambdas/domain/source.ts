@@ -1,6 +1,6 @@
 import type { CsvDialect, ReadItem, ReaderPosition } from './files/reader.ts';
-import type { RecordContent } from './messages.ts';
-import { CHUNK_RECORDS } from './model.ts';
+import { MESSAGE_VERSION, type RecordContent, type RecordMessage } from './messages.ts';
+import { CHUNK_RECORDS, type RecordRow, type Submission } from './model.ts';
 import type { LedgerStore, ObjectStore } from './ports.ts';
 import { fittingContentOf } from './record-content.ts';
 import {
@@ -100,4 +100,33 @@ export async function rebuildMessages(
     if ((items.at(-1)?.recordNo ?? 0) >= last) break;
   }
   return rebuilt;
+}
+
+/** The message that brings the record of a stored row back, for its next attempt; none where the file has no such record. */
+export function messageAgain(
+  submission: Submission,
+  row: RecordRow,
+  rebuilt: RebuiltRecord | undefined,
+): RecordMessage[] {
+  if (rebuilt === undefined) return [];
+  const { submissionId, tenantId, lane = 'bulk', expiresAtSeconds } = submission;
+  const { recordNo, generation, redrives, firstEnqueuedAtMs, attempts, waitingUntilMs } = row;
+  return [
+    {
+      v: MESSAGE_VERSION,
+      submissionId,
+      tenantId,
+      lane,
+      recordNo,
+      line: rebuilt.line,
+      attempt: attempts + 1,
+      generation,
+      redrives,
+      firstEnqueuedAtMs,
+      expiresAtSeconds,
+      // What the row announces the message must know of: by that it is told from copies that were left behind.
+      ...(waitingUntilMs !== undefined && { notBeforeMs: Math.ceil(waitingUntilMs) }),
+      content: rebuilt.content,
+    },
+  ];
 }

@@ -1,6 +1,6 @@
-import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../messages.ts';
+import { encodeBody, type RecordMessage } from '../messages.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
-import { rebuildMessages, type RebuiltRecord } from '../source.ts';
+import { messageAgain, rebuildMessages } from '../source.ts';
 import { mapBounded } from '../concurrency.ts';
 import type { ReconcileDeps, Surroundings } from './deps.ts';
 import type { OpenRecord } from './open-records.ts';
@@ -40,7 +40,7 @@ export async function resendLost(
   if (again.length === 0) return 0;
   const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again), deps.limits);
   const marked = await mapBounded(again, PARALLEL_WRITES, async (record) => markResent(deps, submission, record));
-  const messages = marked.flatMap((row) => (row ? messageOf(submission, row, rebuilt.get(row.recordNo)) : []));
+  const messages = marked.flatMap((row) => (row ? messageAgain(submission, row, rebuilt.get(row.recordNo)) : []));
   await sendToLane(deps, submission, messages);
   return messages.length;
 }
@@ -68,28 +68,6 @@ async function markResent(
   const change = { state: 'retrying', reason: 'message_lost', resends, updatedAtMs: clock.now() } as const;
   const { applied, stored } = await records.put(rowFor(submission, recordNo, row, change));
   return applied ? stored : undefined;
-}
-
-function messageOf(submission: Submission, row: RecordRow, rebuilt: RebuiltRecord | undefined): RecordMessage[] {
-  if (rebuilt === undefined) return [];
-  const { submissionId, tenantId, lane = 'bulk', expiresAtSeconds } = submission;
-  const { recordNo, generation, redrives, firstEnqueuedAtMs, attempts } = row;
-  return [
-    {
-      v: MESSAGE_VERSION,
-      submissionId,
-      tenantId,
-      lane,
-      recordNo,
-      line: rebuilt.line,
-      attempt: attempts + 1,
-      generation,
-      redrives,
-      firstEnqueuedAtMs,
-      expiresAtSeconds,
-      content: rebuilt.content,
-    },
-  ];
 }
 
 async function sendToLane(

@@ -34,10 +34,14 @@ async function drainLane(run: Run, lane: Lane): Promise<void> {
     const fresh = deliveries.filter(({ messageId }) => !seen.has(messageId));
     empty = fresh.length === 0 ? empty + 1 : 0;
     for (const { messageId } of fresh) seen.add(messageId);
-    left.push(...(await drainBatch(run, lane, fresh)));
+    // What was parked since this redrive began was perhaps just replayed by it: one redrive replays nothing twice.
+    const [young, old] = [fresh.filter((each) => isYoung(run, each)), fresh.filter((each) => !isYoung(run, each))];
+    left.push(...young, ...(await drainBatch(run, lane, old)));
   }
   if (left.length > 0 && !isOver(run)) await queue.release(left);
 }
+
+const isYoung = ({ startedAtMs }: Run, { sentAtMs }: Delivery): boolean => sentAtMs > startedAtMs;
 
 /** Deletes what is done, also when the next one fails; answers what is left. */
 async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[]): Promise<Delivery[]> {
@@ -107,7 +111,7 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
 async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | undefined): Promise<boolean> {
   const { deps, request, report } = run;
   if (request.reason !== undefined && !request.reason.includes('worker_crashed')) return false;
-  if (message.redrives >= MAX_REDRIVES) return skip(run, 'exhausted', false);
+  if (message.redrives >= request.maxRedrives) return skip(run, 'exhausted', false);
   report.replayed('worker_crashed', row ?? { answers: message.answers ?? {} });
   if (request.dryRun) return false;
   const again = { ...message, redrives: message.redrives + 1 };

@@ -35,7 +35,7 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
   const slowest = Math.min(...deps.apis.map(({ ratePerSecond }) => ratePerSecond * PACE_SHARE));
   const pace = new Pace(request.ratePerSecond ?? slowest);
   const report = new ReportBuilder(deps, request.dryRun, pace.ratePerSecond);
-  const run = { deps, request, budget, report, pace, examined: 0 };
+  const run = { deps, request, budget, report, pace, startedAtMs: deps.clock.now(), examined: 0 };
   return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
 }
 

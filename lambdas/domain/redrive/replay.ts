@@ -1,8 +1,8 @@
 import { mapBounded } from '../concurrency.ts';
-import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../messages.ts';
+import { encodeBody, type RecordMessage } from '../messages.ts';
 import { offsetOf, type RecordRow, type Submission } from '../model.ts';
 import type { QueueSender, SubmissionStore } from '../ports.ts';
-import { rebuildMessages, type RebuiltRecord } from '../source.ts';
+import { messageAgain, rebuildMessages, type RebuiltRecord } from '../source.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { RedriveDeps } from './deps.ts';
 import type { ReportBuilder } from './report.ts';
@@ -49,7 +49,7 @@ export async function replayChunk(
 
   const nowMs = deps.clock.now();
   const { submissionId } = submission;
-  const deadlineAtMs = nowMs + deps.settings.deadlineMs;
+  const deadlineAtMs = deadlineOf(deps, submission, nowMs);
   const opening = { chunks: [chunk], generation, nowMs, deadlineAtMs };
   const reopened = await deps.submissions.reopen(submissionId, opening);
   const waits = new Map(readable.map(({ recordNo }) => [recordNo, pace.next()]));
@@ -68,9 +68,14 @@ export async function replayChunk(
   for (const row of readable) {
     if (taken.some(({ recordNo }) => recordNo === row.recordNo)) report.replayed(row.reason ?? 'internal_error', row);
   }
-  const messages = taken.flatMap((row) => messageOf(submission, row, inputs.get(row.recordNo)));
+  const messages = taken.flatMap((row) => messageAgain(submission, row, inputs.get(row.recordNo)));
   report.report.unsent += await sendDelayed(deps, deps.lanes[submission.lane ?? 'bulk'], messages, waitOf);
   return taken.length;
+}
+
+/** Half of the margin is left for the end: what expires while it is open would vanish without an outcome. */
+function deadlineOf({ settings }: RedriveDeps, { expiresAtSeconds }: Submission, nowMs: number): number {
+  return Math.min(nowMs + settings.deadlineMs, expiresAtSeconds * 1000 - settings.expiryMarginMs / 2);
 }
 
 /** Opens the submission again where it was closed on the strength of what the ledger said before. */
@@ -125,15 +130,6 @@ async function reopenRow(
   return applied ? stored : undefined;
 }
 
-function messageOf(submission: Submission, row: RecordRow, input: RebuiltRecord | undefined): RecordMessage[] {
-  if (input === undefined) return [];
-  const { submissionId, tenantId, lane = 'bulk', expiresAtSeconds } = submission;
-  const { recordNo, generation, redrives, firstEnqueuedAtMs } = row;
-  const { line, content } = input;
-  const ids = { v: MESSAGE_VERSION, submissionId, tenantId, lane, recordNo, line } as const;
-  return [{ ...ids, attempt: 1, generation, redrives, firstEnqueuedAtMs, expiresAtSeconds, content }];
-}
-
 /** Sends messages, each to become visible after its wait in milliseconds; answers how many were not taken. */
 export async function sendDelayed(
   { clock, telemetry }: RedriveDeps,
@@ -143,7 +139,8 @@ export async function sendDelayed(
 ): Promise<number> {
   const outgoing = messages.map((message) => {
     const waitMs = waitOf(message);
-    const hops = waitMs > MAX_QUEUE_DELAY_MS ? { notBeforeMs: Math.ceil(clock.now() + waitMs) } : {};
+    const untilMs = Math.max(Math.ceil(clock.now() + waitMs), message.notBeforeMs ?? 0);
+    const hops = waitMs > MAX_QUEUE_DELAY_MS ? { notBeforeMs: untilMs } : {};
     const delayMs = Math.min(waitMs, MAX_QUEUE_DELAY_MS);
     return { body: encodeBody({ ...message, ...hops }), group: message.tenantId, delayMs };
   });

@@ -23,7 +23,7 @@ export interface RedriveReport {
 }
 
 export type Skip =
-  /** Replayed {@link MAX_REDRIVES} times already: parked for good. */
+  /** Replayed as often as the request allows; after MAX_REDRIVES times it is parked for good. */
   | 'exhausted'
   /** A replay cannot help, see the catalogue of reasons; `force` overrides it. */
   | 'not_helpful'

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import { LANES } from '../model.ts';
+import { MAX_REDRIVES } from './deps.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
 
 const reasonList = v.pipe(
@@ -30,6 +31,8 @@ const requestSchema = v.strictObject({
   dryRun: v.optional(v.boolean(), true),
   /** Also records that a replay cannot help, as the catalogue of reasons sees it. */
   force: v.optional(v.boolean(), false),
+  /** Records that were replayed so often already are left alone: what is replayed by itself leaves a replay to operators. */
+  maxRedrives: v.optional(whole(1, MAX_REDRIVES), MAX_REDRIVES),
   /** Records replayed (or messages looked at), at most. */
   limit: v.optional(whole(1, MAX_RECORDS), 100_000),
   ratePerSecond: v.optional(v.pipe(v.number(), v.minValue(0.01), v.maxValue(100_000))),
@@ -52,6 +55,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   lane: LANES.join(' or '),
   dryRun: 'true or false',
   force: 'true or false',
+  maxRedrives: `a whole number from 1 to ${MAX_REDRIVES}`,
   limit: `a whole number from 1 to ${MAX_RECORDS}`,
   ratePerSecond: 'a number of records per second from 0.01 to 100000',
   cursor: 'the nextCursor of an earlier answer to the same request',

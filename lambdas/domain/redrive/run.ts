@@ -11,6 +11,7 @@ export interface Run {
   budget: TimeBudget;
   report: ReportBuilder;
   pace: Pace;
+  startedAtMs: number;
   /** Records or messages looked at. */
   examined: number;
 }

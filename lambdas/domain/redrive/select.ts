@@ -1,7 +1,7 @@
 import { reasonAt } from '../ledger.ts';
 import { isOpen, isTerminal, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import { REASONS } from '../reasons.ts';
-import { MAX_REDRIVES, type RedriveDeps } from './deps.ts';
+import type { RedriveDeps } from './deps.ts';
 import type { ReportBuilder, Skip } from './report.ts';
 import type { RedriveRequest } from './request.ts';
 
@@ -79,8 +79,11 @@ export function rowFits(row: RecordRow, request: RedriveRequest): boolean {
   return row.updatedAtMs >= finishedAfter && row.updatedAtMs <= finishedBefore;
 }
 
-export function whyNot(row: RecordRow, { force }: Pick<RedriveRequest, 'force'>): Skip | undefined {
+export function whyNot(
+  row: RecordRow,
+  { force, maxRedrives }: Pick<RedriveRequest, 'force' | 'maxRedrives'>,
+): Skip | undefined {
   if (isHalfReopened(row)) return undefined;
-  if (row.redrives >= MAX_REDRIVES) return 'exhausted';
+  if (row.redrives >= maxRedrives) return 'exhausted';
   return force || (row.reason && REASONS[row.reason].replayHelps) ? undefined : 'not_helpful';
 }

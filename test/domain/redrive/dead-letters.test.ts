@@ -7,6 +7,7 @@ const park = async (rig: RedriveRig, body: string, attributes: Record<string, st
   await rig.world.queues.deadLetters.small.send([{ body, group: 'acme', attributes }]);
 };
 const left = (rig: RedriveRig): number => rig.world.queues.deadLetters.small.messages().length;
+const DEAD = { state: 'dead_lettered', reason: 'attempts_exhausted' } as const;
 const drain = { mode: 'dead_letter_queue', dryRun: false };
 
 describe('draining a dead-letter queue', () => {
@@ -133,6 +134,23 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(10);
   });
 
+  it('replays once what is parked again while it goes on', async () => {
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        const answer = await proceed();
+        if (port === 'queues.small' && method === 'send') {
+          await rig.clock.advance(1);
+          await park(rig, 'nonsense', { redrives: '1' });
+        }
+        return answer;
+      },
+    });
+    await rig.seed(1);
+    await park(rig, 'nonsense');
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 1 });
+    expect(left(rig)).toBe(1);
+  });
+
   it('takes only what the request selects', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);
@@ -163,12 +181,23 @@ describe('after an outage', () => {
     expect(left(rig)).toBe(1);
   });
 
+  it('one replay of every record is left to operators', async () => {
+    const rig = createRedriveRig();
+    rig.reconciler.deps.automaticRedrive = rig.deps;
+    await rig.seed(2);
+    await rig.finish([1, 2].map((redrives) => ({ ...DEAD, recordNo: redrives, redrives })));
+    for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS, 'provider_throttled');
+    await rig.minutes(8);
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1]);
+  });
+
   it('nothing is replayed where that is left to operators', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);
     await rig.world.records.put(makeRow({ state: 'dead_lettered', reason: 'attempts_exhausted', answers: {} }));
     await park(rig, encodeBody(makeRecordMessage()));
-    await rig.world.providers.block('company', rig.clock.now() + MINUTE_MS, 'provider_throttled');
+    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS, 'provider_throttled');
     await rig.minutes(30);
     expect(rig.messages()).toEqual([]);
   });

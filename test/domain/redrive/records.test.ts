@@ -149,8 +149,8 @@ describe('a replay', () => {
     const waits = rig.world.queues.live.small.messages().map(({ visibleAtMs }) => (visibleAtMs - START_MS) / 1000);
     expect(waits).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 900]);
     expect(rig.messages().map(({ notBeforeMs }) => notBeforeMs)).toEqual([
-      ...Array.from({ length: 10 }, () => undefined),
-      START_MS + 1_000_000,
+      undefined,
+      ...Array.from({ length: 10 }, (_, index) => START_MS + (index + 1) * 100_000),
     ]);
   });
 
@@ -197,6 +197,33 @@ describe('a replay', () => {
       START_MS + 100_000,
       START_MS + 200_000,
     ]);
+    expect(rig.messages().map(({ notBeforeMs }) => notBeforeMs)).toEqual([
+      undefined,
+      START_MS + 100_000,
+      START_MS + 200_000,
+    ]);
+  });
+
+  it('ends before the submission expires, whatever the deadline of a stage', async () => {
+    const rig = createRedriveRig();
+    const expiresAtMs = START_MS + 8 * 60 * MINUTE_MS;
+    await rig.seed(1, { expiresAtSeconds: expiresAtMs / 1000, deadlineAtMs: START_MS });
+    await rig.finish([dead(1)]);
+    await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false });
+    expect(rig.stored().deadlineAtMs).toBe(expiresAtMs - 3 * 60 * MINUTE_MS);
+  });
+
+  it('leaves alone what was replayed as often as the request allows', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(2);
+    await rig.finish([
+      { ...dead(1), redrives: 1 },
+      { ...dead(2), redrives: 2 },
+    ]);
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, maxRedrives: 2 })).toMatchObject({
+      replayed: 1,
+      skipped: { exhausted: 1 },
+    });
   });
 
   it('keeps the submission open when a worker closed it on the strength of the old ledger', async () => {
