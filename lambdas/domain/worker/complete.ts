@@ -92,7 +92,7 @@ function afterReturn(deps: WorkerDeps, item: Item, resolution: Return, settlemen
   }
   if (row?.state === 'retrying') tellFailed(deps, item, row, waitMs);
   else tellDeferred(deps, item, reason, waitMs);
-  return [toLane(deps, item, message, waitMs)];
+  return [toLane(item, message, waitMs)];
 }
 
 function afterDiscard(
@@ -116,14 +116,13 @@ function repeat(deps: WorkerDeps, item: Item, message: RecordMessage, error: unk
   const reason: ReasonCode = 'dependency_unavailable';
   const waitMs = spreadMs(REPEAT_MS, deps.random, REPEAT_SPREAD_MS);
   tellDeferred(deps, item, reason, waitMs);
-  return [toLane(deps, item, message, waitMs)];
+  return [toLane(item, message, waitMs)];
 }
 
-function toLane({ clock }: WorkerDeps, item: Item, message: RecordMessage, waitMs: number): Sending {
-  const isLong = waitMs > MAX_QUEUE_DELAY_MS;
-  const body = bodyOf(isLong ? { ...message, notBeforeMs: Math.ceil(clock.now() + waitMs) } : message);
+/** A wait beyond the longest delay goes in hops: the message says until when, and whoever gets it too early sends it on. */
+function toLane(item: Item, message: RecordMessage, waitMs: number): Sending {
   const delayMs = Math.min(Math.max(waitMs, 0), MAX_QUEUE_DELAY_MS);
-  return { queue: 'lane', item, message: { body, group: message.tenantId, delayMs } };
+  return { queue: 'lane', item, message: { body: bodyOf(message), group: message.tenantId, delayMs } };
 }
 
 function toDeadLetters(item: Item, message: RecordMessage, { reason, attempts }: RecordRow): Sending {

@@ -13,8 +13,9 @@ export interface Batch {
   unreadable: Delivery[];
 }
 
-/** Receives of the item's delivery; more than one means that a worker crashed with it. */
-export const receivesOf = ({ deliveries }: Item): number => deliveries[0].receiveCount;
+/** The most receives of the item's deliveries; more than one means that a worker crashed with it. */
+export const receivesOf = ({ deliveries }: Item): number =>
+  Math.max(...deliveries.map(({ receiveCount }) => receiveCount));
 
 /** Parses a batch and joins copies of one record. */
 export function readBatch(deliveries: readonly Delivery[]): Batch {
@@ -43,9 +44,9 @@ function parse(body: string): RecordMessage | undefined {
   }
 }
 
-/** The copy that got furthest is worked; of equals the one that was received more often, lest a crash be overlooked. */
+/** The copy that got furthest is worked. */
 function join(a: Item, b: Item): Item {
-  const rank = (item: Item): number[] => [item.message.generation, item.message.attempt, receivesOf(item)];
+  const rank = ({ message }: Item): number[] => [message.generation, message.attempt, message.notBeforeMs ?? 0];
   const difference = rank(a)
     .map((value, index) => value - (rank(b)[index] ?? 0))
     .find((value) => value !== 0);

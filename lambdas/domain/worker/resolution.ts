@@ -109,15 +109,16 @@ export function retry(
     return { kind: 'finish', row, deadLetter: true, carry };
   }
   const waitMs = Math.ceil(Math.max(retryDelayMs(attempt, random), untilMs - clock.now()));
+  const waitingUntilMs = Math.ceil(clock.now() + waitMs);
   const row = rowOf(job, clock, {
     state: 'retrying',
     reason,
     detail,
     attempts: attempt,
     ...(waitingOn === undefined ? {} : { waitingOn }),
-    waitingUntilMs: clock.now() + waitMs,
+    waitingUntilMs,
   });
-  return { kind: 'return', reason, message: again(job, attempt + 1), waitMs, row, carry };
+  return announced({ kind: 'return', reason, message: again(job, attempt + 1), waitMs, row, carry }, waitingUntilMs);
 }
 
 /** Nothing failed, but the record cannot be worked now: it comes back without having lost an attempt. */
@@ -132,15 +133,27 @@ export function defer(
   // A suspect's row carries a mark that must not outlive this delivery, and answers that do not fit into a message need the row.
   const isNoted = waitMs > NOTED_WAIT_MS || receivesOf(job.item) > 1 || !fitsQueue(message);
   if (!isNoted) return { kind: 'return', reason, message, waitMs, carry: message };
+  const waitingUntilMs = Math.ceil(clock.now() + waitMs);
   const row = rowOf(job, clock, {
     state: 'deferred',
     reason,
     attempts: job.message.attempt - 1,
     ...(waitingOn === undefined ? {} : { waitingOn }),
-    waitingUntilMs: clock.now() + waitMs,
+    waitingUntilMs,
   });
-  return { kind: 'return', reason, message, waitMs, row, carry: message };
+  return announced({ kind: 'return', reason, message, waitMs, row, carry: message }, waitingUntilMs);
 }
+
+/**
+ * A wait that is on the row is on the message too: by it the one message that goes on with the record is told from copies
+ * that were left behind, whatever the clocks say.
+ */
+const announced = (resolution: Extract<Resolution, { kind: 'return' }>, notBeforeMs: number): Resolution => ({
+  ...resolution,
+  message: { ...resolution.message, notBeforeMs },
+  // The row may stand although its writer was told that it could not be written.
+  carry: { ...resolution.carry, notBeforeMs },
+});
 
 /** Characters of a body that leave room for attributes below SQS's 1 MiB, see encodeBody. */
 const MAX_BODY_LENGTH = 1_000_000;
@@ -164,6 +177,5 @@ export function giveBack(item: Item, { random }: Pick<ResolutionDeps, 'random'>)
 
 /** The message that brings the record back, with what was paid for. */
 function again({ message, answers }: Job, attempt: number): RecordMessage {
-  const { notBeforeMs: _past, ...rest } = message;
-  return { ...rest, attempt, ...(Object.keys(answers).length === 0 ? {} : { answers }) };
+  return { ...message, attempt, ...(Object.keys(answers).length === 0 ? {} : { answers }) };
 }

@@ -78,11 +78,23 @@ function decide(
   const job = toJob(item, row);
   const stop = stopOf(submission, message.generation);
   if (stop !== undefined) return stopped(deps, job, stop);
-  const waitMs = waitOf(job, row) - deps.clock.now();
+  if (row !== undefined && isLeftBehind(item, row, deps.clock.now())) return { kind: 'discard', because: 'copy' };
+  const untilMs = waitOf(job, row);
+  const waitMs = untilMs - deps.clock.now();
   if (waitMs <= SLACK_MS) return job;
-  const { message: again } = job;
+  const again = { ...job.message, notBeforeMs: Math.ceil(untilMs) };
   return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: again, waitMs, carry: again };
 }
+
+/**
+ * True for a copy of a message that has had a successor: the row announces a wait that this message does not know of. Without
+ * this, copies of a record that waits would never die out. A message that was received before may be the one whose
+ * worker ended between row and successor: it goes on.
+ */
+const isLeftBehind = (item: Item, row: RecordRow, nowMs: number): boolean =>
+  receivesOf(item) === 1 &&
+  row.generation === item.message.generation &&
+  (row.waitingUntilMs ?? 0) > Math.max(item.message.notBeforeMs ?? 0, nowMs + SLACK_MS);
 
 /** True when the record has its outcome, or belongs to a newer generation than this message. */
 const isOver = (row: RecordRow, generation: number): boolean =>

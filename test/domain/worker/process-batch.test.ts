@@ -287,10 +287,17 @@ describe('a deferral', () => {
     const rig = createWorkerRig();
     await rig.submit(1);
     const untilMs = rig.clock.now() + 2_000_000;
-    await rig.world.records.put(
-      makeRow({ state: 'retrying', reason: 'provider_timeout', attempts: 1, answers: {}, waitingUntilMs: untilMs }),
-    );
-    await rig.step();
+    const row = {
+      state: 'retrying',
+      reason: 'provider_timeout',
+      attempts: 1,
+      answers: {},
+      waitingUntilMs: untilMs,
+    } as const;
+    await rig.world.records.put(makeRow(row));
+    const [delivery] = await rig.lane.receive(1, 1_000);
+    if (delivery === undefined) throw new Error('Nothing was received.');
+    await rig.invoke([{ ...delivery, receiveCount: 2 }]);
     expect(rig.waiting()).toMatchObject([{ delayMs: 900_000, message: { notBeforeMs: untilMs, attempt: 2 } }]);
   });
 
@@ -546,25 +553,87 @@ describe('duplicates', () => {
     expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'stale' }]);
   });
 
-  it('of a record whose attempt already failed do not make that attempt again', async () => {
+  const failedTwice = (waitingUntilMs: number) =>
+    makeRow({
+      state: 'retrying',
+      reason: 'provider_timeout',
+      attempts: 2,
+      answers: { company: { kind: 'not_found' } },
+      waitingUntilMs,
+    });
+
+  it('of a record that waits die out: the row knows of a later wait than they do', async () => {
     const rig = createWorkerRig();
     await rig.submit(1);
+    await rig.world.records.put(failedTwice(rig.clock.now() + 20_000));
+    expect(await rig.step()).toMatchObject({ received: 1, failed: [] });
+    expect(rig.lane.messages()).toEqual([]);
+    expect(rig.company.calls).toEqual([]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'copy' }]);
+  });
+
+  it('that were received before go on: their worker may have ended before it sent the next one', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.lane.receive(1, 1_000);
+    await rig.clock.run(rig.clock.sleep(2_000));
     const untilMs = rig.clock.now() + 20_000;
-    await rig.world.records.put(
-      makeRow({
-        state: 'retrying',
-        reason: 'provider_timeout',
-        attempts: 2,
-        answers: { company: { kind: 'not_found' } },
-        waitingUntilMs: untilMs,
-      }),
-    );
+    await rig.world.records.put(failedTwice(untilMs));
     await rig.step();
     expect(rig.geo.calls).toEqual([]);
-    expect(rig.waiting()).toMatchObject([{ delayMs: 20_000, message: { attempt: 3 } }]);
+    expect(rig.waiting()).toMatchObject([{ delayMs: 20_000, message: { attempt: 3, notBeforeMs: untilMs } }]);
     await rig.drain();
     expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 3, answers: { company: { kind: 'not_found' } } });
     expect(rig.company.calls).toEqual([]);
+  });
+
+  it('joined with the one that was received before do not take it with them', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1);
+    await rig.world.records.put(failedTwice(rig.clock.now() + 20_000));
+    const message = makeRecordMessage();
+    await rig.invoke([
+      makeDelivery(message, { messageId: 'crashed', receiveCount: 2 }),
+      makeDelivery({ ...message, attempt: 2, notBeforeMs: 1 }, { messageId: 'copy' }),
+    ]);
+    expect(rig.waiting().filter(({ message: { attempt } }) => attempt === 3)).toHaveLength(1);
+  });
+
+  it('left by a long outage do not multiply', async () => {
+    const rig = createWorkerRig();
+    const endMs = START_MS + 1_800_000;
+    rig.geo.behave(({ atMs }) => (atMs < endMs ? OUTAGE : respond(200, {})));
+    await rig.submit(5);
+    let received = 0;
+    for (let nextMs = rig.lane.nextVisibleAtMs(); nextMs !== undefined; nextMs = rig.lane.nextVisibleAtMs()) {
+      await rig.clock.run(rig.clock.sleep(nextMs - rig.clock.now()));
+      // Every fifth delivery leaves a copy behind.
+      const [first] = rig.lane.messages();
+      if (received % 5 === 0 && first !== undefined) rig.lane.duplicate(first.messageId);
+      received += (await rig.step({ max: 3 })).received;
+    }
+    expect(rig.ledger().succeeded).toHaveLength(5);
+    // Five records that look in every one or two minutes for half an hour, and a fifth more.
+    expect(received).toBeLessThan(5 * 30 * 1.5);
+  });
+
+  it('are told apart also where the row was written and its writer did not hear of it', async () => {
+    let isLost = true;
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        const result = await apply();
+        if (port === 'records' && method === 'put' && isLost) throw new DependencyUnavailableError('No answer.');
+        return result;
+      },
+    });
+    rig.geo.behave((_, index) => (index === 0 ? respond(500) : respond(200, {})));
+    await rig.submit(1);
+    await rig.step();
+    isLost = false;
+    expect(rig.row(1)).toMatchObject({ state: 'retrying' });
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
+    expect(rig.company.calls).toHaveLength(1);
   });
 
   it('of a record that crashed between row and ledger complete the ledger', async () => {
