@@ -14,6 +14,9 @@ export interface DrillReport {
   readonly goodFailed: number;
   /** Provider calls beyond one per good record and provider, percent. */
   readonly extraCallsPercent: number;
+  /** Of all calls, those that the provider refused because of its limit, and those that failed. */
+  readonly throttledCalls: number;
+  readonly failedCalls: number;
   /** Records with two outcomes: two lines in the results, or a row that says something else. */
   readonly doubleOutcomes: number;
   /** Succeeded records that needed more than one attempt. */
@@ -62,7 +65,7 @@ export async function account(
     records,
     accounted,
     goodFailed: failed.filter((reason) => reason !== BAD_RECORD).length,
-    extraCallsPercent: await extraCallsPercent(rig, good),
+    ...(await callsOf(rig, good)),
     doubleOutcomes,
     retried: [...rows.values()].filter(({ succeeded, attempts }) => succeeded && attempts > 1).length,
   };
@@ -91,10 +94,13 @@ async function outcomesByRow({ records }: Rig, id: string, total: number) {
   return outcomes;
 }
 
-async function extraCallsPercent({ sluice: { providers } }: Rig, good: number): Promise<number> {
+type Calls = Pick<DrillReport, 'extraCallsPercent' | 'throttledCalls' | 'failedCalls'>;
+
+async function callsOf({ sluice: { providers } }: Rig, good: number): Promise<Calls> {
   const names = Object.keys(providers.baseUrls);
   const counters = await Promise.all(names.map(async (name) => providers.counters(name)));
-  const calls = counters.reduce((sum, counter) => sum + counter.calls, 0);
+  const sum = (kind: 'calls' | 'throttled' | 'failed'): number => counters.reduce((all, each) => all + each[kind], 0);
   const needed = good * names.length;
-  return needed === 0 ? 0 : Math.round(((calls - needed) / needed) * 10_000) / 100;
+  const extraCallsPercent = needed === 0 ? 0 : Math.round(((sum('calls') - needed) / needed) * 10_000) / 100;
+  return { extraCallsPercent, throttledCalls: sum('throttled'), failedCalls: sum('failed') };
 }

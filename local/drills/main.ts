@@ -24,6 +24,8 @@ const COLUMNS: readonly (keyof DrillReport)[] = [
   'accounted',
   'goodFailed',
   'extraCallsPercent',
+  'throttledCalls',
+  'failedCalls',
   'doubleOutcomes',
   'retried',
   'seconds',

@@ -1,6 +1,8 @@
 import { SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { createDynamoClient, createSqsClient } from '../../lambdas/adapters/clients.ts';
 import { createRecordStore } from '../../lambdas/adapters/record-store.ts';
@@ -67,6 +69,14 @@ export async function startRig(options: LocalOptions = {}): Promise<Rig> {
 export async function submitGenerated({ client }: Rig, records: number): Promise<SubmissionView> {
   const path = join(ROOT, '.local', 'drills', `records-${records}.csv`);
   await writeGeneratedFile(path, records);
+  return client.submitFile(path, 'drill');
+}
+
+/** Submits a small file with this content, CSV. */
+export async function submitText({ client }: Rig, content: string): Promise<SubmissionView> {
+  const path = join(ROOT, '.local', 'drills', `${createHash('sha256').update(content).digest('hex').slice(0, 16)}.csv`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
   return client.submitFile(path, 'drill');
 }
 
