@@ -87,9 +87,7 @@ export class Simulation {
     this.#everyMinute();
     const endMs = START_MS + LONGEST_RUN_MS;
     const { scheduler, journal, plan } = this;
-    const events = await scheduler.run(
-      () => this.#isQuiet || journal.violation !== undefined || scheduler.now() > endMs,
-    );
+    const events = await scheduler.run(() => this.#isOver(endMs));
     if (journal.violation === undefined) {
       this.watch.audit();
       await checkOutcomes(this.world, plan, journal);
@@ -129,7 +127,8 @@ export class Simulation {
     environment: string,
     { name, error, level, ...about }: Parameters<functions.FunctionOptions['telemetry']['emit']>[0],
   ): void {
-    if (level !== 'debug') this.journal.note(`${environment} says ${name} ${JSON.stringify(about)}`);
+    if (level !== 'debug' || name.startsWith('record_'))
+      this.journal.note(`${environment} says ${name} ${JSON.stringify(about)}`);
     if (name !== 'unexpected_error' || isPassingFailure(error) || error instanceof LeaseLostError) return;
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.journal.broken('no defect', `${environment} met an error that nothing explains: ${what}`, []);

@@ -119,6 +119,8 @@ export class Watch {
       const [row] = about === undefined ? [] : await this.#rows([about]);
       const generation = about?.generation ?? 0;
       if (row && (row.state === 'succeeded' || row.generation > generation || isTerminal(row.state))) continue;
+      // A copy that was left behind: the row announces a wait, and the message that goes on after it is there.
+      if (row?.waitingUntilMs !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';
       const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
       this.#journal.broken(
@@ -127,6 +129,13 @@ export class Watch {
         [record],
       );
     }
+  }
+
+  #isElsewhere(port: string, receipt: string, record: string | undefined): boolean {
+    const queue = this.#world?.queues.live[port === 'queues.small' ? 'small' : 'bulk'];
+    return (queue?.messages() ?? []).some(
+      (other) => other.receipt !== receipt && recordOfBody(other.body)?.record === record,
+    );
   }
 
   #noteSent({ args, port }: PortCall): void {

@@ -1,0 +1,53 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { runDrain } from './drain.ts';
+import { planOf } from './plan.ts';
+import { explain } from './report.ts';
+import { run } from './run.ts';
+
+// A hundred runs of hours of virtual time take a while on a busy machine.
+jest.setTimeout(300_000);
+
+const SEEDS = 100;
+const GROUP = 20;
+
+describe('the simulation', () => {
+  it.each(Array.from({ length: SEEDS / GROUP }, (_, group) => 1 + group * GROUP))(
+    'holds every invariant in 20 runs from seed %i on',
+    async (from) => {
+      const failures: string[] = [];
+      for (let seed = from; seed < from + GROUP && failures.length === 0; seed++) {
+        const result = await run(planOf(seed));
+        if (result.violation) failures.push(await explain(result));
+      }
+      expect(failures).toEqual([]);
+    },
+  );
+
+  it('replays the same seed as the same history', async () => {
+    const [first, second] = [await run(planOf(7), { trace: true }), await run(planOf(7), { trace: true })];
+    expect(first.lines.length).toBeGreaterThan(100);
+    expect(second.lines).toEqual(first.lines);
+  });
+
+  it('runs another seed as another history', async () => {
+    const [first, second] = [await run(planOf(7), { trace: true }), await run(planOf(8), { trace: true })];
+    expect(second.lines).not.toEqual(first.lines);
+  });
+
+  it('meets crashes, faults, replays and repeated calls in its runs', async () => {
+    const stats = [];
+    for (let seed = 1; seed <= 12; seed++) stats.push((await run(planOf(seed))).stats);
+    for (const name of ['crashes', 'faults', 'replays', 'extraCalls'] as const) {
+      expect(stats.reduce((sum, each) => sum + each[name], 0)).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('draining a burst at the limit', () => {
+  it.each([1, 2])('uses the limit and never exceeds it, whatever the latency (order %i)', async (seed) => {
+    const result = await runDrain({ seed, calls: 8_000, ratePerSecond: 1_000, burst: 50, workers: 50, batchSize: 10 });
+    expect(result).toMatchObject({ calls: 8_000, refused: 0 });
+    expect(result.utilisation).toBeGreaterThanOrEqual(0.98);
+    expect(result.peak).toBeLessThanOrEqual(1.01);
+  });
+});
