@@ -56,7 +56,7 @@ describe('the sample file', () => {
   test('answers what happened to one record', async () => {
     expect(await record(18)).toMatchObject({
       status: 200,
-      body: { state: 'failed', reason: 'invalid_record', attempts: 0 },
+      body: { state: 'failed', reason: 'invalid_record', attempts: 1 },
     });
     expect(await record(1)).toMatchObject({
       status: 200,
