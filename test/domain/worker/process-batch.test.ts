@@ -626,7 +626,7 @@ describe('duplicates', () => {
         return result;
       },
     });
-    rig.geo.behave((_, index) => (index === 0 ? respond(500) : respond(200, {})));
+    rig.geo.behave((_, index) => (index === 0 ? respond(500, {}, { 'retry-after': '40' }) : respond(200, {})));
     await rig.submit(1);
     await rig.step();
     isLost = false;
