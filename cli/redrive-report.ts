@@ -61,7 +61,7 @@ export function describeReport(report: Report): string[] {
     );
   }
   const skipped = Object.values(report.skipped).reduce((sum, count) => sum + count, 0);
-  if (skipped > 0) lines.push(`${skipped} were left alone:`, ...table(report.skipped, skipInWords));
+  if (skipped > 0) lines.push(`${skipped} left alone:`, ...table(report.skipped, skipInWords));
   if (unsent > 0) lines.push(`${unsent} could not be sent now: the reconciler sends them later.`);
   if (dryRun && replayed > 0) lines.push('Add --execute to do it.');
   return lines;

@@ -6,11 +6,12 @@ import { createApiKeyRegistry, type ApiKeyRegistry } from '../lambdas/adapters/a
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
 import { generateKey, type ApiKey } from '../lambdas/domain/api-keys.ts';
 import { SCOPES, type Scope } from '../lambdas/domain/api/request.ts';
-import { InvalidDataError, SluiceError } from '../lambdas/domain/errors.ts';
+import { InvalidDataError } from '../lambdas/domain/errors.ts';
 import type { Clock, Random } from '../lambdas/domain/time.ts';
 import { systemClock } from '../lambdas/runtime/clock.ts';
 import { secureRandom } from '../lambdas/runtime/random.ts';
 import { readCliEnvironment } from './environment.ts';
+import { reportFailure, UsageError } from './usage.ts';
 
 const USAGE = `Usage: npm run tenants -- <command> [--table NAME]
 
@@ -21,9 +22,6 @@ const USAGE = `Usage: npm run tenants -- <command> [--table NAME]
 
 The table is TenantsTableName among the outputs of the stage's data stack: give it as --table or in TENANTS_TABLE.
 Credentials, AWS_REGION and AWS_ENDPOINT_URL are read from the environment; npm run local prints those to export.`;
-
-/** The arguments do not make a command. */
-export class UsageError extends SluiceError {}
 
 export interface TenantsDeps {
   registry: ApiKeyRegistry;
@@ -130,15 +128,4 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Mistakes in the arguments and services that do not answer are told in a sentence; anything else is a defect with a stack. */
-function report(error: unknown): void {
-  process.exitCode = 1;
-  if (error instanceof UsageError || isUnknownOption(error)) console.error(`${error.message}\n\n${USAGE}`);
-  else if (error instanceof SluiceError) console.error(error.message);
-  else throw error;
-}
-
-const isUnknownOption = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-
-if (import.meta.main) await main(process.argv.slice(2)).catch(report);
+if (import.meta.main) await main(process.argv.slice(2)).catch((error: unknown) => reportFailure(error, USAGE));

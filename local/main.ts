@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   await stopped;
 }
 
-function describe({ apiUrl, tenants, awsEndpoint, providersUrl, cloud }: LocalSluice): string {
+function describe({ apiUrl, tenants, awsEndpoint, providersUrl, cloud, resources, functionOf }: LocalSluice): string {
   const [first] = tenants;
   const { accessKeyId, secretAccessKey } = cloud.operatorCredentials;
   return `
@@ -75,12 +75,22 @@ Look behind it with the AWS CLI:
   export AWS_ENDPOINT_URL=${awsEndpoint} AWS_REGION=${cloud.region} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}
   aws sqs list-queues
 
+Then ask as an operator what became of a submission, and replay what failed (a dry run, unless it ends with --execute):
+
+  export SUBMISSIONS_TABLE=${nameOf(resources.tables, 'Submissions')} RECORDS_TABLE=${nameOf(resources.tables, 'Records')} TENANTS_TABLE=${nameOf(resources.tables, 'Tenants')} REDRIVE_FUNCTION=${functionOf('redrive').name}
+  npm run where -- SUBMISSION_ID
+  npm run redrive -- --submission SUBMISSION_ID
+
 Make a provider fail for half a minute, and see what it was asked:
 
   curl -s -X PUT ${providersUrl}/control/company -d '{"mode":"outage","forMs":30000}'
   curl -s ${providersUrl}/control/company
 `;
 }
+
+/** Name of the resource whose path ends with this. */
+const nameOf = (names: Readonly<Record<string, string>>, end: string): string =>
+  Object.entries(names).find(([path]) => path.endsWith(`/${end}`))?.[1] ?? '';
 
 /** A denied call is a missing permission: it would be denied in the account as well, so it is said at once. */
 function reportDenials({ cloud }: LocalSluice): void {

@@ -1,4 +1,5 @@
-import { runTenants, UsageError } from '../../cli/tenants.ts';
+import { runTenants } from '../../cli/tenants.ts';
+import { UsageError } from '../../cli/usage.ts';
 import { readCliEnvironment } from '../../cli/environment.ts';
 import type { ApiKeyRegistry } from '../../lambdas/adapters/api-keys.ts';
 import { authenticate, hashOfKey, type ApiKey } from '../../lambdas/domain/api-keys.ts';
