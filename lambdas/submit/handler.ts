@@ -8,6 +8,7 @@ import { createSubmissionStore } from '../adapters/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
 import { createUpload } from '../domain/api/uploads.ts';
+import { createTallyMemory } from '../domain/api/tally-memory.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { secureRandom } from '../runtime/random.ts';
@@ -25,6 +26,7 @@ const telemetry = createTelemetry({
 });
 
 const deps = {
+  tallies: createTallyMemory(clock),
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   answers: createAnswerMemory(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),

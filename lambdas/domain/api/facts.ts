@@ -5,39 +5,91 @@ import type { Clock } from '../time.ts';
 import { estimateCompletion } from './estimate.ts';
 import { isSubmissionId } from './ids.ts';
 import { notFound } from './problems.ts';
+import type { CountedTally, TallyMemory } from './tally-memory.ts';
 import type { SubmissionFacts } from './views.ts';
 
 export interface FactsDeps {
   submissions: SubmissionStore;
   admission: AdmissionStore;
+  tallies: TallyMemory;
   clock: Clock;
   settings: { pacePerSecond: number };
 }
 
-/** All that is told about a submission, from its head and ledger. */
-export function factsOf(
-  { clock, settings }: Pick<FactsDeps, 'clock' | 'settings'>,
-  { submission, ledger }: { submission: Submission; ledger: readonly LedgerChunk[] },
-  backlog: Backlog | undefined,
-): SubmissionFacts {
-  const counted = tally(submission, ledger);
-  const { pacePerSecond } = settings;
-  const nowMs = clock.now();
-  const estimatedCompletionAtMs = estimateCompletion({
-    submission,
-    counts: counted.counts,
-    backlog,
-    pacePerSecond,
-    nowMs,
-  });
-  return { submission, tally: counted, estimatedCompletionAtMs };
-}
+type Deriving = Pick<FactsDeps, 'clock' | 'settings'>;
+
+/** All that is told about a submission that was just accepted. */
+export const factsOfNew = (deps: Deriving, submission: Submission, backlog: Backlog | undefined): SubmissionFacts =>
+  derive(deps, submission, { tally: tally(submission, []), asOfMs: deps.clock.now() }, backlog);
 
 /** Reads what is told about a submission of this tenant. Throws ProblemError `not_found` for every other id. */
 export async function readFacts(deps: FactsDeps, tenantId: string, submissionId: string): Promise<SubmissionFacts> {
-  const { submission, ledger } = await readWithLedger(deps.submissions, tenantId, submissionId);
-  const backlog = isOpen(submission.state) ? await deps.admission.backlog() : undefined;
-  return factsOf(deps, { submission, ledger }, backlog);
+  const [{ submission, counted }, backlog] = await Promise.all([
+    readCounted(deps, tenantId, submissionId),
+    deps.admission.backlog(),
+  ]);
+  return derive(deps, submission, counted, backlog);
+}
+
+/** The same for a head that was just read; undefined when it has expired since. */
+export async function factsOfHead(
+  deps: FactsDeps,
+  submission: Submission,
+  backlog: Backlog | undefined,
+): Promise<SubmissionFacts | undefined> {
+  const known = deps.tallies.recall(submission);
+  if (known) return derive(deps, submission, known, backlog);
+  const { finalCounts, state } = submission;
+  // A closed submission without failures says all of itself.
+  if (!isOpen(state) && finalCounts?.failed === 0) {
+    const counted = { tally: { counts: finalCounts, failures: {} }, asOfMs: deps.clock.now() };
+    return derive(deps, submission, counted, backlog);
+  }
+  const read = await deps.submissions.getWithLedger(submission.submissionId);
+  return read && derive(deps, read.submission, count(deps, read), backlog);
+}
+
+function derive(
+  { clock, settings }: Deriving,
+  submission: Submission,
+  { tally: { counts, failures }, asOfMs }: CountedTally,
+  backlog: Backlog | undefined,
+): SubmissionFacts {
+  const { pacePerSecond } = settings;
+  // From the time of the counts on: since then, work has gone on.
+  const estimate = estimateCompletion({ submission, counts, backlog, pacePerSecond, nowMs: asOfMs });
+  const isOld = isOpen(submission.state) && asOfMs < clock.now();
+  return {
+    submission,
+    tally: { counts, failures },
+    estimatedCompletionAtMs: estimate === undefined ? undefined : Math.max(estimate, clock.now()),
+    ...(isOld && { countsAsOfMs: asOfMs }),
+  };
+}
+
+async function readCounted(
+  deps: FactsDeps,
+  tenantId: string,
+  submissionId: string,
+): Promise<{ submission: Submission; counted: CountedTally }> {
+  if (deps.tallies.knows(submissionId)) {
+    const submission = await readHead(deps.submissions, tenantId, submissionId);
+    const counted = deps.tallies.recall(submission);
+    if (counted) return { submission, counted };
+  }
+  const read = await readWithLedger(deps.submissions, tenantId, submissionId);
+  return { submission: read.submission, counted: count(deps, read) };
+}
+
+interface WithLedger {
+  submission: Submission;
+  ledger: LedgerChunk[];
+}
+
+function count({ tallies, clock }: FactsDeps, { submission, ledger }: WithLedger): CountedTally {
+  const counted = tally(submission, ledger);
+  tallies.remember(submission, counted);
+  return { tally: counted, asOfMs: clock.now() };
 }
 
 /** Head and ledger of a submission of this tenant. Throws ProblemError `not_found` for every other id. */
@@ -45,7 +97,7 @@ export async function readWithLedger(
   submissions: SubmissionStore,
   tenantId: string,
   submissionId: string,
-): Promise<{ submission: Submission; ledger: LedgerChunk[] }> {
+): Promise<WithLedger> {
   const read = isSubmissionId(submissionId) ? await submissions.getWithLedger(submissionId) : undefined;
   if (read?.submission.tenantId !== tenantId) throw notFound();
   return read;

@@ -17,7 +17,7 @@ export interface ResultsDeps {
 }
 
 /** How long a download may begin. Links are made anew with every request. */
-export const RESULT_URL_SECONDS = 600;
+const RESULT_URL_SECONDS = 600;
 const NOT_READY_RETRY_SECONDS = 5;
 
 /** GET /v1/submissions/{id}/results */

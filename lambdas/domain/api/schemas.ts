@@ -5,10 +5,10 @@ import { isCallbackUrl } from './callback-url.ts';
 
 /* The bodies of requests and answers: what is checked, and what the OpenAPI document says. */
 
-export const FORMATS = ['csv', 'ndjson', 'json'] as const;
+const FORMATS = ['csv', 'ndjson', 'json'] as const;
 /** Largest JSON request; it has a handful of short members. */
 export const MAX_REQUEST_BYTES = 16 * 1024;
-export const MAX_FILE_NAME_LENGTH = 255;
+const MAX_FILE_NAME_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 200;
 const MAX_URL_LENGTH = 2_048;
 
@@ -30,7 +30,7 @@ const wholeNumber = (minimum: number) =>
     v.maxValue(Number.MAX_SAFE_INTEGER, 'a smaller number is required'),
   );
 
-export const fileNameSchema = described(
+const fileNameSchema = described(
   plainText(MAX_FILE_NAME_LENGTH),
   'Name of the file at the customer; only its last part is kept. Its ending tells the format where nothing else does.',
 );
@@ -38,11 +38,11 @@ const expectedRecordsSchema = described(
   wholeNumber(0),
   'Records that the customer believes the file has. The results say whether that was right.',
 );
-export const referenceSchema = described(
+const referenceSchema = described(
   plainText(MAX_REFERENCE_LENGTH),
   "The customer's own reference; it comes back in every answer.",
 );
-export const callbackUrlSchema = described(
+const callbackUrlSchema = described(
   v.pipe(
     v.string('a URL is required'),
     v.maxLength(MAX_URL_LENGTH, `at most ${MAX_URL_LENGTH} characters are allowed`),

@@ -3,7 +3,7 @@ import { InvalidDataError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import type { SubmissionStore } from '../ports.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
-import { factsOf, readFacts, type FactsDeps } from './facts.ts';
+import { factsOfHead, readFacts, type FactsDeps } from './facts.ts';
 import { parseQuery } from './input.ts';
 import type { Answer } from './request.ts';
 import { noParametersSchema, submissionListParametersSchema, type SubmissionView } from './schemas.ts';
@@ -59,13 +59,9 @@ async function viewsOf(
   const views: SubmissionView[] = [];
   for (let from = 0; from < submissions.length; from += PARALLEL_READS) {
     const read = await Promise.all(
-      submissions.slice(from, from + PARALLEL_READS).map(async ({ submissionId, tenantId }) => {
-        const stored = await deps.submissions.getWithLedger(submissionId);
-        // It may have expired since the index was read.
-        return stored?.submission.tenantId === tenantId ? submissionView(factsOf(deps, stored, backlog), baseUrl) : [];
-      }),
+      submissions.slice(from, from + PARALLEL_READS).map(async (head) => factsOfHead(deps, head, backlog)),
     );
-    views.push(...read.flat());
+    views.push(...read.flatMap((facts) => (facts === undefined ? [] : submissionView(facts, baseUrl))));
   }
   return views;
 }

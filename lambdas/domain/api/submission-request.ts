@@ -135,7 +135,7 @@ function beginsLikeArray(body: Uint8Array): boolean {
 }
 
 /** Format by a file's name; undefined when its ending says nothing. */
-export function formatOfName(fileName: string | undefined): FileFormat | undefined {
+function formatOfName(fileName: string | undefined): FileFormat | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(fileName ?? '')?.[1]?.toLowerCase();
   return ending === undefined ? undefined : FORMAT_OF_ENDING.get(ending);
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isOpen } from '../model.ts';
 import { acceptSubmission, keyReused, repeatAcceptance, type AcceptDeps } from './accept.ts';
-import { factsOf, readFacts, readHead } from './facts.ts';
+import { factsOfNew, readFacts, readHead, type FactsDeps } from './facts.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
 import { InProgressError, KeyReusedError, type AnswerMemory } from './ports.ts';
@@ -11,7 +11,7 @@ import { noParametersSchema, submissionSchema, type SubmissionView } from './sch
 import { readSubmissionRequest, type SubmissionRequest } from './submission-request.ts';
 import { submissionView } from './views.ts';
 
-export interface SubmitDeps extends AcceptDeps {
+export interface SubmitDeps extends AcceptDeps, Pick<FactsDeps, 'tallies'> {
   answers: AnswerMemory;
   settings: AcceptDeps['settings'] & { maxDirectBodyBytes: number };
 }
@@ -60,7 +60,7 @@ async function acceptAnyway(
 ): Promise<SubmissionView> {
   const submissionId = newSubmissionId(deps.clock.now(), deps.random);
   const { submission, backlog } = await acceptSubmission(deps, { tenantId, submissionId, mayStand: false }, asked);
-  return submissionView(factsOf(deps, { submission, ledger: [] }, backlog), baseUrl);
+  return submissionView(factsOfNew(deps, submission, backlog), baseUrl);
 }
 
 /** Calls with the same key are one submission and get the same answer. */
@@ -77,7 +77,7 @@ async function acceptOnce(
     const accepted = await acceptSubmission(deps, { tenantId, submissionId, mayStand: true }, asked);
     const facts = accepted.repeated
       ? await readFacts(deps, tenantId, submissionId)
-      : factsOf(deps, { submission: accepted.submission, ledger: [] }, accepted.backlog);
+      : factsOfNew(deps, accepted.submission, accepted.backlog);
     return JSON.stringify(submissionView(facts, baseUrl));
   };
   try {

@@ -7,7 +7,7 @@ import type { Answer } from './request.ts';
 import { noParametersSchema, uploadRequestSchema, type UploadView } from './schemas.ts';
 
 /** How long an upload may begin. */
-export const UPLOAD_URL_SECONDS = 900;
+const UPLOAD_URL_SECONDS = 900;
 
 export interface UploadDeps {
   presigner: Presigner;

@@ -10,13 +10,15 @@ export interface SubmissionFacts {
   tally: Tally;
   /** Of a submission that is open. */
   estimatedCompletionAtMs: number | undefined;
+  /** When it was counted, where that is not now. */
+  countsAsOfMs?: number;
 }
 
-export const pathOf = (submissionId: string): string => `/v1/submissions/${submissionId}`;
+const pathOf = (submissionId: string): string => `/v1/submissions/${submissionId}`;
 
 /** A submission as customers see it. */
 export function submissionView(
-  { submission, tally, estimatedCompletionAtMs }: SubmissionFacts,
+  { submission, tally, estimatedCompletionAtMs, countsAsOfMs }: SubmissionFacts,
   baseUrl: string,
 ): SubmissionView {
   const { submissionId, state, lane, reference } = submission;
@@ -31,6 +33,7 @@ export function submissionView(
     updatedAt: iso(submission.updatedAtMs),
     counts: tally.counts,
     failures: { ...tally.failures },
+    ...(countsAsOfMs !== undefined && { countsAsOf: iso(countsAsOfMs) }),
     ...(estimatedCompletionAtMs !== undefined && { estimatedCompletionAt: iso(estimatedCompletionAtMs) }),
     expiresAt: iso(submission.expiresAtSeconds * 1_000),
     links: { self, records: `${self}/records`, results: `${self}/results` },

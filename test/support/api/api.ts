@@ -6,6 +6,7 @@ import { getRecord } from '../../../lambdas/domain/api/records.ts';
 import { listRecords } from '../../../lambdas/domain/api/records-page.ts';
 import { getResults } from '../../../lambdas/domain/api/results.ts';
 import { getSubmission, listSubmissions } from '../../../lambdas/domain/api/status.ts';
+import { createTallyMemory } from '../../../lambdas/domain/api/tally-memory.ts';
 import { cancelSubmission, createSubmission, type SubmitDeps } from '../../../lambdas/domain/api/submissions.ts';
 import { httpHandler, type HttpHandler } from '../../../lambdas/runtime/http.ts';
 import { TENANT_ID } from '../factories.ts';
@@ -55,7 +56,7 @@ export interface TestApi {
   upload: (content?: string, options?: { tenant?: string; fileName?: string }) => Promise<string>;
 }
 
-export const LIMITS: SubmitDeps['settings'] = {
+const LIMITS: SubmitDeps['settings'] = {
   maxFileBytes: 1_000_000,
   maxRecords: 10_000,
   maxDirectBodyBytes: 50_000,
@@ -76,6 +77,7 @@ export function createTestApi(
   const deps = {
     ...world,
     answers,
+    tallies: createTallyMemory(clock),
     presigner: testPresigner,
     fanOutQueue: world.queues.live.fanOut,
     clock,
