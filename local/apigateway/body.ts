@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from './gateway-responses.ts';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html */
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /**
  * Reads a request's body.

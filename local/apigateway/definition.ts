@@ -80,7 +80,7 @@ const stageSchema = v.object({
 });
 
 /** Parses a resource's properties; names the resource and the property where they are not what is supported. */
-export function readProperties<S extends v.GenericSchema>(resource: DeployedResource, schema: S): v.InferOutput<S> {
+function readProperties<S extends v.GenericSchema>(resource: DeployedResource, schema: S): v.InferOutput<S> {
   const parsed = v.safeParse(schema, resource.properties);
   if (parsed.success) return parsed.output;
   const issue = parsed.issues[0];

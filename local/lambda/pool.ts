@@ -177,7 +177,7 @@ export class EnvironmentPool {
 }
 
 /** The line that the service itself adds when an invocation did not end well; undefined when it says nothing. */
-export function explain(ending: Ending, requestId: string, timeoutMs: number): string | undefined {
+function explain(ending: Ending, requestId: string, timeoutMs: number): string | undefined {
   if (ending.kind === 'timed_out') {
     const seconds = (timeoutMs / 1000).toFixed(2);
     return `${new Date().toISOString()} ${requestId} Task timed out after ${seconds} seconds`;

@@ -28,7 +28,7 @@ const checkRecord = createRecordValidator(recordSchema);
 
 export const WORKER_TIMEOUT_MS = 60_000;
 export const SLICE_TIMEOUT_MS = 180_000;
-export const RECONCILE_TIMEOUT_MS = 55_000;
+const RECONCILE_TIMEOUT_MS = 55_000;
 const REDRIVE_TIMEOUT_MS = 300_000;
 export const visibilityMs = (timeoutMs: number): number => 6 * timeoutMs;
 

@@ -11,7 +11,7 @@ export type ProviderName = 'company' | 'geo';
 type Request = Parameters<HttpTransport['request']>[0];
 
 /** How long a request may be under way before it arrives. */
-export const MAX_TRAVEL_MS = 20;
+const MAX_TRAVEL_MS = 20;
 
 /** One call as the provider saw it. */
 export interface Arrival {
@@ -58,6 +58,7 @@ export class SimulatedProvider {
     this.#journal.arrival({ provider: this.#name, atMs: scheduler.now(), record, environment });
     this.#count(record);
     this.#mustBeNews(record, from, watch);
+    watch.fleet.called(this.#name, record);
     if (kind === 'poison' && this.#name === 'company') from.die(`was killed by ${record}`);
     const trouble = this.#troubleNow();
     const slow = this.#dice.chance(0.02);

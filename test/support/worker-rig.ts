@@ -13,8 +13,8 @@ import { intercept, type PortHook } from './memory/hook.ts';
 import { createMemoryWorld, seededRandom } from './memory/index.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-export const COMPANY = makeProvider({ canary: { domain: 'canary.example.com' } });
-export const GEO = makeProvider({
+const COMPANY = makeProvider({ canary: { domain: 'canary.example.com' } });
+const GEO = makeProvider({
   name: 'geo',
   baseUrl: 'https://geo.example.com',
   path: '/v1/places/{country}/{postal_code}',

@@ -1,6 +1,6 @@
 /** A wait that a provider asks for is honoured within these bounds. */
-export const SHORTEST_BLOCK_MS = 1_000;
-export const LONGEST_BLOCK_MS = 900_000;
+const SHORTEST_BLOCK_MS = 1_000;
+const LONGEST_BLOCK_MS = 900_000;
 
 /** Delay-seconds of RFC 9110 §10.2.3; a fraction is not in the standard, and is met all the same. */
 const SECONDS = /^\d{1,15}(?:\.\d{1,9})?$/;

@@ -6,7 +6,7 @@ import type { RuntimeError } from './protocol.ts';
 export type Handler = (event: unknown, context: object) => unknown;
 
 /** An error that the runtime itself reports, under the runtime's own type. */
-export class InitError extends Error {
+class InitError extends Error {
   readonly errorType: string;
 
   constructor(errorType: string, message: string) {

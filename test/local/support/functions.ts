@@ -31,7 +31,7 @@ export function resource(type: string, logicalId: string, change: Partial<Deploy
 type FunctionsCloud = FunctionsOptions['cloud'];
 
 /** The part of a cloud that functions need, from resources written by hand. */
-export function cloudOf(
+function cloudOf(
   resources: readonly DeployedResource[],
   allows: (question: AuthorizationRequest) => boolean = () => true,
 ): FunctionsCloud {
