@@ -11,9 +11,11 @@ const LONGEST_RETRY_MS = 300_000;
 export const retryDelayMs = (failedAttempts: number, random: Random): number =>
   Math.round(random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failedAttempts - 1)));
 
+const LONGEST_SPREAD_MS = 60_000;
+
 /**
- * A wait of at least `waitMs`, stretched by up to a quarter or by `leastSpreadMs`: whoever waits for the same moment arrives
- * after it, and not at once.
+ * A wait of at least `waitMs`, stretched by up to a quarter (at least `leastSpreadMs`, at most a minute): whoever waits for the
+ * same moment arrives after it, and not at once.
  */
 export const spreadMs = (waitMs: number, random: Random, leastSpreadMs = 1_000): number =>
-  Math.round(Math.max(0, waitMs) + random() * Math.max(leastSpreadMs, waitMs / 4));
+  Math.round(Math.max(0, waitMs) + random() * Math.max(leastSpreadMs, Math.min(LONGEST_SPREAD_MS, waitMs / 4)));

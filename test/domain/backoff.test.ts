@@ -21,6 +21,7 @@ describe('a wait for a moment that many wait for', () => {
   it('never ends before it, and spreads with its length', () => {
     expect(spreadMs(60_000, least)).toBe(60_000);
     expect(spreadMs(60_000, most)).toBe(75_000);
+    expect(spreadMs(900_000, most)).toBe(960_000);
     expect(spreadMs(0, most, 3_000)).toBe(3_000);
     expect(spreadMs(-5, least)).toBe(0);
   });
