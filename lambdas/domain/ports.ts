@@ -313,7 +313,7 @@ export interface Backlog {
   /** Records without an outcome, by lane; those of submissions without a lane yet count as bulk. */
   openRecords: Record<Lane, number>;
   openSubmissions: number;
-  /** When a provider was last seen blocked, or with an open breaker; 0 when never. */
+  /** When a provider was last seen blocked, or with an open breaker whose probe was not due; 0 when never. */
   troubledAtMs: number;
 }
 

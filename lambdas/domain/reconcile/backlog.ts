@@ -1,7 +1,6 @@
 import { estimateRecords } from '../admission.ts';
 import { CHUNK_RECORDS, isOpen, LANES, type Lane, type Submission } from '../model.ts';
-import { isOpenForCalls } from '../pacer.ts';
-import type { Backlog } from '../ports.ts';
+import type { Backlog, ProviderState } from '../ports.ts';
 import { PACE_SHARE } from '../providers.ts';
 import type { ReconcileDeps, Surroundings } from './deps.ts';
 
@@ -66,7 +65,18 @@ function openEstimate(
 
 async function isTroubled({ apis, providers, clock }: ReconcileDeps): Promise<boolean> {
   const states = await Promise.all(apis.map(async ({ name }) => providers.get(name)));
-  return states.some((state) => !isOpenForCalls(state, clock.now()));
+  return states.some((state) => isRefusingCalls(state, clock.now()));
+}
+
+/**
+ * An open breaker explains a silence only until its probe is due: it is a waiting record that probes, and where every message
+ * is lost the breaker stays open until one is sent again.
+ */
+function isRefusingCalls(
+  { blockedUntilMs, breaker, openUntilMs, probeLeaseUntilMs = 0 }: ProviderState,
+  nowMs: number,
+): boolean {
+  return blockedUntilMs > nowMs || (breaker === 'open' && Math.max(openUntilMs, probeLeaseUntilMs) > nowMs);
 }
 
 /** How long silence is normal: the backlog may take its time, and so may providers that do not answer. */

@@ -175,7 +175,7 @@ describe('lost messages', () => {
   it('are not assumed while a provider does not answer, nor shortly after', async () => {
     const rig = createReconcileRig();
     await rig.seed(1);
-    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 45 * MINUTE_MS });
+    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 59.5 * MINUTE_MS });
     await rig.minutes(60);
     expect(rig.sent()).toEqual([]);
     const { epoch } = await rig.world.providers.get('company');
@@ -184,6 +184,16 @@ describe('lost messages', () => {
     await rig.minutes(9);
     expect(rig.sent()).toEqual([]);
     await rig.minutes(20);
+    expect(rig.sent()).toHaveLength(1);
+  });
+
+  it('are found although the breaker that an outage opened stays open, for there is no record left to probe with', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1);
+    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 2 * MINUTE_MS });
+    await rig.minutes(11);
+    expect(rig.sent()).toEqual([]);
+    await rig.minutes(4);
     expect(rig.sent()).toHaveLength(1);
   });
 
