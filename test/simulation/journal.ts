@@ -45,6 +45,7 @@ export class Journal {
   readonly #disturbances = new Map<string, number>();
   /** Per record, deliveries to functions that died with them. */
   readonly #deaths = new Map<string, number>();
+  readonly #transients = new Map<string, number>();
   readonly #messages = new Map<string, string>();
 
   constructor(now: () => number, isTraced: boolean) {
@@ -83,6 +84,11 @@ export class Journal {
     }
   }
 
+  /** Calls of any provider about a record that failed. */
+  transientsOf(record: string): number {
+    return this.#transients.get(record) ?? 0;
+  }
+
   deathsOf(record: string): number {
     return this.#deaths.get(record) ?? 0;
   }
@@ -112,8 +118,9 @@ export class Journal {
 
   answered(provider: ProviderName, record: string, meaning: Meaning, environment: string): void {
     this.note(`${provider} gives ${environment} ${meaning} about ${record}`);
-    if (record !== 'canary' && (meaning === 'transient' || meaning === 'wait'))
-      this.#callsOf(provider, record).failed += 1;
+    if (record === 'canary' || meaning === 'answer' || meaning === 'refusal') return;
+    this.#callsOf(provider, record).failed += 1;
+    if (meaning === 'transient') this.#transients.set(record, this.transientsOf(record) + 1);
   }
 
   #callsOf(provider: ProviderName, record: string): Calls {

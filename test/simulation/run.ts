@@ -58,7 +58,7 @@ export class Simulation {
     const { scheduler } = this;
     this.plan = plan;
     this.journal = new Journal(scheduler.now, trace);
-    this.watch = new Watch(this.journal, scheduler);
+    this.watch = new Watch(this.journal, scheduler, plan.skewMs);
     this.faults = new Faults(plan, START_MS, FAULTY_MS);
     this.world = createMemoryWorld({
       clock: scheduler,

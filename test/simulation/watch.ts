@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tally } from '../../lambdas/domain/ledger.ts';
 import { isOpen, isTerminal, recordNoAt, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
-import type { Delivery, LedgerMarks, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { Claim, Delivery, LedgerMarks, OutgoingMessage } from '../../lambdas/domain/ports.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
+import { Fleet } from './fleet.ts';
 import { nameOf, recordOfBody, type Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -28,7 +29,10 @@ export class Watch {
   /** Bodies of lane messages, for repeating old ones. */
   readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
 
-  constructor(journal: Journal, scheduler: Scheduler) {
+  readonly fleet: Fleet;
+
+  constructor(journal: Journal, scheduler: Scheduler, skewMs: number) {
+    this.fleet = new Fleet(journal, scheduler.now, skewMs);
     this.#journal = journal;
     this.#scheduler = scheduler;
   }
@@ -47,8 +51,14 @@ export class Watch {
     const { port, method } = call;
     if (port === 'records' && method === 'put') return this.#put(call, apply);
     if (port === 'ledger' && method === 'mark') await this.#mark(call);
-    if (method === 'acknowledge' && /^queues\.(small|bulk)$/.test(port)) await this.#acknowledged(call);
+    if (method === 'acknowledge' && /\.(small|bulk)$/.test(port)) await this.#acknowledged(call);
+    if (method === 'checkpointFanOut' || method === 'completeFanOut') {
+      this.fleet.checkpointed(call, (record) => this.#sent.has(record));
+    }
     const result = await apply();
+    if (method.startsWith('claimF')) this.fleet.claimed(call, result as Claim);
+    if (/^(checkpoint|complete|finish$|reject$)/.test(method)) this.fleet.progressed(call);
+    if (port === 'providers' && method === 'block') this.fleet.blocked(call);
     if (method === 'send') this.#noteSent(call);
     if (method === 'receive') this.#noteReceived(result as Delivery[]);
     if (method === 'finish') await this.#finished(result as Submission);
@@ -67,6 +77,22 @@ export class Watch {
     const replayed = after !== undefined && before !== undefined && after.generation > before.generation;
     if (before !== undefined && isTerminal(before.state) && !isDeepStrictEqual(before, after) && !replayed) {
       this.#journal.broken('one outcome', `The outcome of ${record} was overwritten without a replay`, [record]);
+    }
+    if (before !== undefined && after !== undefined && after.generation < before.generation) {
+      this.#journal.broken('generations rise', `The row of ${record} fell back to generation ${after.generation}`, [
+        record,
+      ]);
+    }
+    if (
+      after &&
+      after.state !== 'succeeded' &&
+      after.attempts > this.#journal.transientsOf(record) + (after.state === 'failed' ? 1 : 0)
+    ) {
+      this.#journal.broken(
+        'only failures are attempts',
+        `${record} lost ${after.attempts} attempts, but so often it did not fail`,
+        [record],
+      );
     }
     if (replayed) this.#journal.stats.replays += 1;
     if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
@@ -118,7 +144,9 @@ export class Watch {
       if (sent !== undefined && sent.atMs >= received.atMs && sent.generation >= (about?.generation ?? 0)) continue;
       const [row] = about === undefined ? [] : await this.#rows([about]);
       const generation = about?.generation ?? 0;
-      if (row && (row.state === 'succeeded' || row.generation > generation || isTerminal(row.state))) continue;
+      const isOver = row && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
+      // A failed record's dead letter is what it is replayed from: it goes only when the replay was sent.
+      if (isOver || (row && isTerminal(row.state) && port.startsWith('queues'))) continue;
       // A copy that was left behind: the row announces a wait, and the message that goes on after it is there.
       if (row?.waitingUntilMs !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';

@@ -1,0 +1,78 @@
+import type { FanOutProgress } from '../../lambdas/domain/model.ts';
+import type { Claim } from '../../lambdas/domain/ports.ts';
+import type { PortCall } from '../support/memory/index.ts';
+import { nameOf, type Journal } from './journal.ts';
+
+/** Slots that were reserved before a block may still be used; an invocation does not last longer. */
+const GRACE_MS = 61_000;
+
+interface Lease {
+  owner: string;
+  untilMs: number;
+}
+
+/** What the functions owe each other: one owner at a time, checkpoints only behind what was sent, blocks kept by all. */
+export class Fleet {
+  readonly #journal: Journal;
+  readonly #now: () => number;
+  /** Clocks differ by up to this: a lease may seem over so much earlier. */
+  readonly #skewMs: number;
+  readonly #leases = new Map<string, Lease>();
+  readonly #blocks = new Map<string, { sinceMs: number; untilMs: number }>();
+
+  constructor(journal: Journal, now: () => number, skewMs: number) {
+    this.#journal = journal;
+    this.#now = now;
+    this.#skewMs = skewMs;
+  }
+
+  claimed({ method, args }: PortCall, claim: Claim): void {
+    if (claim.outcome !== 'claimed') return;
+    const { submissionId, owner, leaseMs } = args[0] as { submissionId: string; owner: string; leaseMs: number };
+    const key = `${method} of ${submissionId}`;
+    const other = this.#leases.get(key);
+    if (other && other.owner !== owner && this.#now() < other.untilMs - 2 * this.#skewMs) {
+      this.#journal.broken('one owner', `${key} by ${owner}, while ${other.owner} holds the lease`, [submissionId]);
+    }
+    this.#leases.set(key, { owner, untilMs: this.#now() + leaseMs });
+  }
+
+  /** After a checkpoint or the end of an owner's work. */
+  progressed({ method, args }: PortCall): void {
+    const [submissionId, , , lease] = args as [string, string, unknown, 'release' | { leaseMs: number } | undefined];
+    const key = `${method.includes('Fan') ? 'claimFanOut' : 'claimFinalize'} of ${submissionId}`;
+    const held = this.#leases.get(key);
+    if (method.startsWith('checkpoint') && typeof lease === 'object') {
+      if (held) held.untilMs = this.#now() + lease.leaseMs;
+    } else this.#leases.delete(key);
+  }
+
+  /** Everything before a checkpoint has been sent. */
+  checkpointed({ method, args }: PortCall, wasSent: (record: string) => boolean): void {
+    const [submissionId, , progress] = args as [string, string, Pick<FanOutProgress, 'records'> | number];
+    const records = typeof progress === 'number' ? progress : progress.records;
+    for (let recordNo = 1; recordNo <= records; recordNo++) {
+      const record = nameOf(submissionId, recordNo);
+      if (wasSent(record)) continue;
+      this.#journal.broken('sent before checkpoint', `${method} of ${records} records, but ${record} was not sent`, [
+        record,
+      ]);
+      return;
+    }
+  }
+
+  blocked({ args }: PortCall): void {
+    const [provider, untilMs] = args as [string, number];
+    const block = this.#blocks.get(provider);
+    if (block && block.untilMs >= untilMs) return;
+    const runs = block !== undefined && block.untilMs > this.#now();
+    this.#blocks.set(provider, { sinceMs: runs ? block.sinceMs : this.#now(), untilMs });
+  }
+
+  /** A call that arrives at a provider while the whole fleet is to wait for it. */
+  called(provider: string, record: string): void {
+    const block = this.#blocks.get(provider);
+    if (!block || this.#now() < block.sinceMs + GRACE_MS || this.#now() > block.untilMs - 2 * this.#skewMs) return;
+    this.#journal.broken('blocks are kept', `${provider} was called although it had asked the fleet to wait`, [record]);
+  }
+}
