@@ -51,8 +51,8 @@ export class Status extends Construct {
       [submissions.tableArn],
     );
     this.fn.allow('ListByTenant', ['dynamodb:Query'], [indexArn(submissions, BY_TENANT_INDEX)]);
-    // One record, a page of a chunk, the failed ones by key.
-    this.fn.allow('ReadRecords', ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], [records.tableArn]);
+    // One record or a page of them, by key.
+    this.fn.allow('ReadRecords', ['dynamodb:BatchGetItem'], [records.tableArn]);
     // The backlog ahead, for estimates.
     this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn]);
     // Manifests, and signing downloads.
