@@ -1,8 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import type { SeedReport } from './batch.ts';
 import { formatDrain, FULL_DRAIN, runDrain } from './drain.ts';
 import { planOf } from './plan.ts';
+import { runSeeds } from './pool.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
 
@@ -11,8 +11,6 @@ npm run sim -- --seed S [--trace]       runs one seed; prints everything that ha
 npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used
 npm run sim -- --json                   ends with the figures as one line of JSON`;
 
-/** Cores that may be used. */
-const PROCESSES = 2;
 const PROGRESS_EVERY = 100;
 
 const { values } = parseArgs({
@@ -63,40 +61,21 @@ async function one(seed: number, trace: boolean): Promise<boolean> {
 
 async function many(from: number, count: number): Promise<boolean> {
   const startedMs = performance.now();
-  const reports: SeedReport[] = [];
-  const children: ChildProcess[] = [];
-  const hear = (report: SeedReport): void => {
-    reports.push(report);
-    if (reports.length % PROGRESS_EVERY === 0) console.log(`${reports.length} of ${count} seeds`);
-    if (report.invariant !== undefined) for (const child of children) child.kill();
-  };
-  const step = Math.min(PROCESSES, count);
-  await Promise.all(
-    Array.from({ length: step }, async (_, index) => {
-      const range = [from + index, from + count, step].map(String);
-      const child = fork(new URL('batch.ts', import.meta.url), ['seeds', ...range]);
-      children.push(child);
-      child.on('message', (report: SeedReport) => hear(report));
-      await ended(child);
-    }),
-  );
+  let done = 0;
+  const reports = await runSeeds({ from, count }, () => {
+    done += 1;
+    if (done % PROGRESS_EVERY === 0) console.log(`${done} of ${count} seeds`);
+  });
   printTotals(reports, (performance.now() - startedMs) / 1_000);
   const failed = reports.find(({ invariant }) => invariant !== undefined);
-  if (failed !== undefined) {
-    console.log(`Seed ${failed.seed} fails; looking for the smallest run that does.`);
-    console.log(await explain(await run(planOf(failed.seed))));
-    return false;
+  if (failed === undefined) {
+    console.log(`Every invariant held in ${count} seeds.`);
+    return true;
   }
-  if (reports.length < count)
-    throw new Error(`Only ${reports.length} of ${count} seeds were run: a process ended early.`);
-  console.log(`Every invariant held in ${count} seeds.`);
-  return true;
+  console.log(`Seed ${failed.seed} fails; looking for the smallest run that does.`);
+  console.log(await explain(await run(planOf(failed.seed))));
+  return false;
 }
-
-const ended = async (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.on('close', () => resolve());
-  });
 
 function printTotals(reports: readonly SeedReport[], seconds: number): void {
   const sum = (of: (report: SeedReport) => number): number => reports.reduce((total, report) => total + of(report), 0);

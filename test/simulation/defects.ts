@@ -1,0 +1,133 @@
+/** One deliberate defect: `find` occurs exactly once in `file` and is replaced by `by`. */
+export interface Defect {
+  name: string;
+  file: string;
+  find: string;
+  by: string;
+}
+
+const worker = (file: string): string => `lambdas/domain/worker/${file}`;
+
+/** What must not go unnoticed: each is a mistake that somebody could make, or a service's promise that the code relies on. */
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'acknowledge before anything is written',
+    file: worker('process-batch.ts'),
+    find: 'const { resolved, jobs } = await triage(deps, items);',
+    by: 'await acknowledge(deps, deliveries, redeliver);\n  const { resolved, jobs } = await triage(deps, items);',
+  },
+  {
+    name: 'mark the ledger before the row is written',
+    file: 'lambdas/domain/settlement.ts',
+    find: 'const written = await mapBounded(rows, PARALLEL_WRITES',
+    by: 'await accountFor(deps, rows);\n  const written = await mapBounded(rows, PARALLEL_WRITES',
+  },
+  {
+    name: 'count outcomes instead of keeping a set',
+    file: 'test/support/memory/ledger.ts',
+    find: 'for (const offset of marks.succeeded) stored.succeeded.add(offset);',
+    by: 'for (let offset of marks.succeeded) { while (stored.succeeded.has(offset)) offset += 1; stored.succeeded.add(offset); }',
+  },
+  {
+    name: 'checkpoint before everything is sent',
+    file: 'lambdas/domain/fan-out/fan-out-slice.ts',
+    find: 'await sender.settle();\n        const late',
+    by: 'const late',
+  },
+  {
+    name: 'ignore failed entries of a batch in fan-out',
+    file: 'lambdas/domain/fan-out/chunk-sender.ts',
+    find: 'const failure = failures[0];\n  if (!failure) return;',
+    by: 'const failure = failures[0];\n  if (!failure || !failure.senderFault) return;',
+  },
+  {
+    name: 'ignore failed entries of a batch in the worker',
+    file: worker('complete.ts'),
+    find: 'return failures.flatMap(({ index }) => sendings[index]?.item ?? []);',
+    by: 'return failures.flatMap(() => []);',
+  },
+  {
+    name: 'take the fan-out lease whoever has it',
+    file: 'test/support/memory/submissions.ts',
+    find: 'if (!isFree(stored.fanOut, owner, nowMs))',
+    by: 'if (nowMs < 0)',
+  },
+  {
+    name: 'count an attempt for a deferral',
+    file: worker('resolution.ts'),
+    find: 'const message = again(job, job.message.attempt);',
+    by: 'const message = again(job, Math.min(5, job.message.attempt + 1));',
+  },
+  {
+    name: 'reserve calls although the provider asked to wait',
+    file: 'test/support/memory/providers.ts',
+    find: ' && state.blockedUntilMs <= nowMs',
+    by: '',
+  },
+  {
+    name: 'start all calls at the first slot',
+    file: 'lambdas/domain/pacer.ts',
+    find: '(_, index) => firstSlotMs + index * interval',
+    by: '() => firstSlotMs',
+  },
+  {
+    name: 'ask every provider again on a retry',
+    file: worker('work.ts'),
+    find: 'if (Object.hasOwn(answers, config.name)) continue;',
+    by: '',
+  },
+  {
+    name: 'let an older generation overwrite a row',
+    file: 'test/support/memory/records.ts',
+    find: 'stored.generation > row.generation ||',
+    by: '',
+  },
+  {
+    name: 'overwrite an outcome',
+    file: 'test/support/memory/records.ts',
+    find: '(stored.generation === row.generation && isTerminal(stored.state));',
+    by: '(stored.generation === row.generation && stored.generation < 0 && isTerminal(stored.state));',
+  },
+  {
+    name: 'run suspects with everybody else',
+    file: worker('suspects.ts'),
+    find: 'receivesOf(item) > 1;',
+    by: 'receivesOf(item) > 1_000;',
+  },
+  {
+    name: 'let two copies of a killer hide each other',
+    file: worker('suspects.ts'),
+    find: 'Math.max(job.row?.aloneReceives ?? 0, receivesOf(job.item))',
+    by: 'receivesOf(job.item)',
+  },
+  {
+    name: 'delete a dead letter before its replay is sent',
+    file: 'lambdas/domain/redrive/dead-letters.ts',
+    find: 'if (await drainOne(run, lane, delivery)) done.push(delivery);',
+    by: 'if (!run.request.dryRun) await queue.acknowledge([delivery]);\n      if (await drainOne(run, lane, delivery)) done.push(delivery);',
+  },
+  {
+    name: 'write results without looking for open records',
+    file: 'lambdas/domain/finalize/part.ts',
+    find: 'if (openOffsets.length > 0) open.push({ chunk, openOffsets });',
+    by: '',
+  },
+  {
+    name: 'never look for lost messages',
+    file: 'lambdas/domain/reconcile/look-after.ts',
+    find: 'if (isLate) actions +=',
+    by: 'if (isLate && actions < 0) actions +=',
+  },
+  {
+    name: 'never relay what acceptance left behind',
+    file: 'lambdas/domain/reconcile/look-after.ts',
+    find: 'if (submission.outboxPending) return relay(deps, submission);',
+    by: 'if (submission.outboxPending) return 0;',
+  },
+  {
+    name: 'charge records for an outage',
+    file: 'lambdas/domain/enrichment/ask.ts',
+    find: 'if (!verdict.outage) return;',
+    by: 'if (verdict.outage || row.inARow() >= 0) return;',
+  },
+];
