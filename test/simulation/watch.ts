@@ -147,8 +147,8 @@ export class Watch {
       const isOver = row && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
       // A failed record's dead letter is what it is replayed from: it goes only when the replay was sent.
       if (isOver || (row && isTerminal(row.state) && port.startsWith('queues'))) continue;
-      // A copy that was left behind: the row announces a wait, and the message that goes on after it is there.
-      if (row?.waitingUntilMs !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
+      // A copy that was left behind: the row announced a wait, and the message that goes on after it is there.
+      if (row !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';
       const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
       this.#journal.broken(
