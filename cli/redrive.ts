@@ -40,8 +40,8 @@ export interface Invocation {
 }
 
 export interface RedriveCliDeps {
-  invoke(functionName: string, event: object): Promise<Invocation>;
-  print(line: string): void;
+  invoke: (functionName: string, event: object) => Promise<Invocation>;
+  print: (line: string) => void;
   redriveFunction: string | undefined;
 }
 

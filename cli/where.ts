@@ -29,7 +29,7 @@ export interface WhereDeps {
   submissions: Pick<SubmissionStore, 'getWithLedger'>;
   records: Pick<RecordStore, 'getMany'>;
   clock: Clock;
-  print(line: string): void;
+  print: (line: string) => void;
 }
 
 const OPTIONS = { table: { type: 'string' }, 'records-table': { type: 'string' } } as const;

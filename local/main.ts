@@ -51,7 +51,8 @@ async function main(): Promise<void> {
   await stopped;
 }
 
-function describe({ apiUrl, tenants, awsEndpoint, providersUrl, cloud, resources, functionOf }: LocalSluice): string {
+function describe(sluice: LocalSluice): string {
+  const { apiUrl, tenants, awsEndpoint, providersUrl, cloud, resources } = sluice;
   const [first] = tenants;
   const { accessKeyId, secretAccessKey } = cloud.operatorCredentials;
   return `
@@ -77,7 +78,7 @@ Look behind it with the AWS CLI:
 
 Then ask as an operator what became of a submission, and replay what failed (a dry run, unless it ends with --execute):
 
-  export SUBMISSIONS_TABLE=${nameOf(resources.tables, 'Submissions')} RECORDS_TABLE=${nameOf(resources.tables, 'Records')} TENANTS_TABLE=${nameOf(resources.tables, 'Tenants')} REDRIVE_FUNCTION=${functionOf('redrive').name}
+  export SUBMISSIONS_TABLE=${nameOf(resources.tables, 'Submissions')} RECORDS_TABLE=${nameOf(resources.tables, 'Records')} TENANTS_TABLE=${nameOf(resources.tables, 'Tenants')} REDRIVE_FUNCTION=${sluice.functionOf('redrive').name}
   npm run where -- SUBMISSION_ID
   npm run redrive -- --submission SUBMISSION_ID
 

@@ -19,7 +19,7 @@ import { waitFor } from './wait.ts';
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
 /** What a record that crashed its worker waits until it is delivered again: in an account six times the function's timeout. */
-export const SHORT_VISIBILITY_SECONDS = 4;
+const SHORT_VISIBILITY_SECONDS = 4;
 /** Silence after which a message counts as lost; in an account ten minutes. */
 const LOST_AFTER_SECONDS = 5;
 

@@ -59,10 +59,10 @@ test('nothing is replayed unless it is said', async () => {
 
 test('every selector reaches the function', async () => {
   const { asked } = await run(
-    [
-      ...['--mode', 'dead_letter_queue', '--tenant', 'acme', '--provider', 'geo', '--lane', 'small', '--force'],
-      ...['--after', '2026-01-01T00:00:00Z', '--before', '2026-01-02T00:00:00Z', '--execute', '--function', 'other'],
-    ],
+    (
+      '--mode dead_letter_queue --tenant acme --provider geo --lane small --force --after 2026-01-01T00:00:00Z ' +
+      '--before 2026-01-02T00:00:00Z --execute --function other'
+    ).split(' '),
     [answer({ dryRun: false })],
   );
 
