@@ -114,7 +114,9 @@ async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | unde
   if (message.redrives >= request.maxRedrives) return skip(run, 'exhausted', false);
   report.replayed('worker_crashed', row ?? { answers: message.answers ?? {} });
   if (request.dryRun) return false;
-  const again = { ...message, redrives: message.redrives + 1 };
+  // A message that does not know of the wait on the row would be taken for a copy that was left behind.
+  const notBeforeMs = Math.ceil(Math.max(message.notBeforeMs ?? 0, row?.waitingUntilMs ?? 0));
+  const again = { ...message, redrives: message.redrives + 1, notBeforeMs };
   const unsent = await sendDelayed(deps, deps.lanes[message.lane], [again], () => run.pace.next());
   report.report.unsent += unsent;
   return unsent === 0;

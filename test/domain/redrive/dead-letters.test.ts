@@ -30,6 +30,18 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(0);
   });
 
+  it('tells a message of the wait that its row announced before its worker died', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    const waitingUntilMs = rig.clock.now() + 10 * MINUTE_MS;
+    await rig.world.records.put(
+      makeRow({ state: 'retrying', reason: 'provider_timeout', attempts: 1, waitingUntilMs }),
+    );
+    await park(rig, encodeBody(makeRecordMessage()));
+    await rig.ask(drain);
+    expect(rig.messages()).toMatchObject([{ recordNo: 1, notBeforeMs: waitingUntilMs }]);
+  });
+
   it('deletes what has nothing left to do', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);
