@@ -24,7 +24,9 @@ function reopening(read: Submission, { chunks, generation, nowMs, deadlineAtMs }
   const set = expr`SET #state = ${'processing'}, #generation = ${generation},
     #deadlineAtMs = ${Math.max(read.deadlineAtMs, deadlineAtMs)}, #openShard = ${openShardOf(submissionId)},
     #nextCheckAtMs = ${nowMs + CHECK_AFTER_REOPEN_MS}, #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}`;
-  const remove = generation > read.generation ? expr`REMOVE #finalize, #stop` : expr`REMOVE #finalize`;
+  // The order that ended it is over; one that came while it was open still stands, also for what is replayed.
+  const isNewStart = generation > read.generation && !isOpen(read.state);
+  const remove = isNewStart ? expr`REMOVE #finalize, #stop` : expr`REMOVE #finalize`;
   const open = chunks.length === 0 ? expr`` : expr`DELETE #closedChunks ${new Set(chunks)}`;
   return expr`${set} ${remove} ${open}`;
 }

@@ -105,7 +105,7 @@ export interface SubmissionStore {
   requestStop(submissionId: string, stop: StopOrder): Promise<Submission | undefined>;
   /**
    * Takes chunks out of the closed ones and moves any state but `rejected` back to `processing` (with the next check at
-   * `nowMs` + a minute, a cleared stop order where `generation` is higher than the stored one, and a deadline not before `deadlineAtMs`).
+   * `nowMs` + a minute, a cleared stop order where it was closed and `generation` is higher than the stored one, and a deadline not before `deadlineAtMs`).
    * Used by a replay (`generation` = stored + 1 or the same when repeated) and by the finalizer that found an open record (same generation,
    * and its lease is gone). Nothing changes for an older generation.
    */

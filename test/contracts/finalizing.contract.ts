@@ -208,17 +208,31 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
       expect(older).toEqual(reopened);
     });
 
-    test('a new generation moves the deadline and clears the stop order; the same one keeps it', async () => {
-      const { submissions } = await having(makeProcessing(300));
-      await submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    test('a new generation of what is closed moves the deadline and clears the stop order; the same one keeps it', async () => {
+      const { submissions } = await having(
+        makeProcessing(300, { state: 'cancelled', stop: { kind: 'cancelled', atMs: START_MS } }),
+      );
 
       const same = await submissions.reopen(SUBMISSION_ID, { ...change, generation: 0 });
       expect(same).toMatchObject({ state: 'processing', stop: { kind: 'cancelled' } });
 
+      const { submissions: others } = await having(
+        makeProcessing(300, { state: 'cancelled', stop: { kind: 'cancelled', atMs: START_MS } }),
+      );
       const deadlineAtMs = same.deadlineAtMs + 1;
-      const replayed = await submissions.reopen(SUBMISSION_ID, { ...change, deadlineAtMs });
+      const replayed = await others.reopen(SUBMISSION_ID, { ...change, deadlineAtMs });
       expect(replayed.stop).toBeUndefined();
       expect(replayed.deadlineAtMs).toBe(deadlineAtMs);
+    });
+
+    test('a stop order that came just before a replay stands', async () => {
+      const { submissions } = await having(makeProcessing(300));
+      await submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+
+      expect(await submissions.reopen(SUBMISSION_ID, change)).toMatchObject({
+        generation: 1,
+        stop: { kind: 'cancelled' },
+      });
     });
 
     test('a finalizer that found an open record has lost its lease by it, and the end is found again', async () => {
