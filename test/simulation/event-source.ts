@@ -75,13 +75,14 @@ export class EventSource {
     for (const delivery of deliveries) {
       if (!dice.chance(duplicateShare)) continue;
       const record = recordOfBody(delivery.body)?.record;
-      const earlier = this.#duplicates.get(record ?? '') ?? 0;
+      const key = record ?? delivery.body;
+      const earlier = this.#duplicates.get(key) ?? 0;
       if (earlier >= MOST_DUPLICATES) continue;
-      this.#duplicates.set(record ?? '', earlier + 1);
+      this.#duplicates.set(key, earlier + 1);
       if (record !== undefined) journal.disturbRecord(record);
       journal.stats.faults += 1;
       const again = dice.chance(0.8) ? () => queue.duplicate(delivery.messageId) : () => queue.giveBack([delivery]);
-      scheduler.at(scheduler.now() + dice.between(0, 3_000), () => {
+      scheduler.at(scheduler.now() + dice.between(0, dice.pick([30, 300, 3_000])), () => {
         journal.note(`delivering ${delivery.messageId} again (${record})`);
         again();
         this.wake();
