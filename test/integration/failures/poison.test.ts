@@ -1,6 +1,7 @@
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { lambdaInvoker, runRedrive, type RedriveCliDeps } from '../../../cli/redrive.ts';
+import { runWhere } from '../../../cli/where.ts';
 import {
   isQuiet,
   queueUrl,
@@ -12,6 +13,7 @@ import {
   type Rig,
 } from '../../../local/drills/rig.ts';
 import { waitFor } from '../../../local/drills/wait.ts';
+import { systemClock } from '../../../lambdas/runtime/clock.ts';
 
 /* Single records and messages that would take others with them, if anything let them. */
 jest.setTimeout(600_000);
@@ -76,6 +78,13 @@ async function redrive(...args: string[]): Promise<string> {
   const lines: string[] = [];
   const redriveFunction = rig.sluice.functionOf('redrive').name;
   await runRedrive({ invoke, print: (line) => void lines.push(line), redriveFunction }, args);
+  return lines.join('\n');
+}
+
+async function where(...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  const { submissions, records } = rig;
+  await runWhere({ submissions, records, clock: systemClock, print: (line) => void lines.push(line) }, args);
   return lines.join('\n');
 }
 
@@ -145,6 +154,8 @@ test('a record that kills its worker is dead-lettered alone, and its nine neighb
     { recordNo: 5, state: 'dead_lettered', reason: 'worker_crashed' },
   ]);
   expect(seen).toBeGreaterThanOrEqual(5);
+  expect(await where(id)).toMatch(/partially_failed[^]*9 succeeded, 1 failed[^]*1 {2}worker_crashed/);
+  expect(await where(id, '5')).toMatch(/^Record 5 of .*: dead_lettered\n +reason +worker_crashed\. /);
   expect(rig.sluice.cloud.denials()).toEqual([]);
 });
 
