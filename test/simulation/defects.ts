@@ -103,8 +103,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'delete a dead letter before its replay is sent',
     file: 'lambdas/domain/redrive/dead-letters.ts',
-    find: 'if (await drainOne(run, lane, delivery)) done.push(delivery);',
-    by: 'if (!run.request.dryRun) await queue.acknowledge([delivery]);\n      if (await drainOne(run, lane, delivery)) done.push(delivery);',
+    find: 'const isDone = (await drainOne',
+    by: 'if (!run.request.dryRun) await run.deps.deadLetters[lane].acknowledge([delivery]);\n      const isDone = (await drainOne',
   },
   {
     name: 'write results without looking for open records',
