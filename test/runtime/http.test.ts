@@ -289,6 +289,15 @@ describe('what hostile clients send to any operation', () => {
     }
   });
 
+  test.each([
+    ['deep nesting', `{"reference":${'['.repeat(8)}${']'.repeat(8)}}`, /nested/],
+    ['brackets in a text, which are none', `{"reference":"${'['.repeat(9)}\\"["}`, /uploadId/],
+    ['a text that is no UTF-8', Buffer.from('{"uploadId":"x","reference":"\xff"}', 'latin1'), /UTF-8/],
+  ])('%s is told in words', async (_what, body, words) => {
+    const headers = { 'content-type': 'application/json' };
+    expect((await api.call('POST', '/v1/submissions', { body, headers })).body.detail).toMatch(words);
+  });
+
   test('unknown members are named, and the ones that are known', async () => {
     const { body } = await api.call('POST', '/v1/uploads', { body: { filename: 'x', 'a/b~c': 1, constructor: 1 } });
     expect(body.errors).toEqual([

@@ -77,8 +77,7 @@ export async function acceptSubmission(
   if (standing)
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true };
   const found = await source();
-  const others = open.filter((work) => work.submissionId !== submissionId);
-  const records = mustBeAdmitted(deps, { open: others, backlog }, found, request);
+  const records = mustBeAdmitted(deps, { open, backlog }, found, request);
   const kept = await keepSource(deps, found, request);
   const format = request.format ?? formatOfContent(await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
