@@ -127,7 +127,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'charge records for an outage',
     file: 'lambdas/domain/enrichment/ask.ts',
-    find: 'if (!verdict.outage) return;',
-    by: 'if (verdict.outage || row.inARow() >= 0) return;',
+    find: "result.reason !== 'internal_error' && verdict.outage;",
+    by: 'verdict.outage && row.inARow() < 0;',
   },
 ];
