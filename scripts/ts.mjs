@@ -21,6 +21,9 @@ process.emitWarning = (/** @type {unknown[]} */ ...args) => {
   if (!String(args[0]).includes('Type Stripping')) Reflect.apply(emitWarning, undefined, args);
 };
 
+// Stripped and compiled once per machine, not at every start: halves the processor time of a start.
+Module.enableCompileCache();
+
 // As if the file had been started directly: `process.argv` and `import.meta.main` are what it expects.
 process.argv.splice(1, 2, resolve(file));
 Module.runMain();
