@@ -162,7 +162,7 @@ describe('the gateway’s own errors', () => {
     const document = response.ResponseTemplates['application/json'];
     const { title, status } = PROBLEMS[document['code'] as ProblemCode];
     expect(document).toMatchObject({
-      type: `urn:sluice:problem:${document['code']}`,
+      type: `urn:sluice:problem:${String(document['code'])}`,
       title,
       requestId: '$context.requestId',
     });

@@ -1,7 +1,8 @@
+import { encodeCursor } from '../../../lambdas/domain/api/cursor.ts';
 import type { Submission } from '../../../lambdas/domain/model.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
 import { BASE_URL, createTestApi } from '../../support/api/api.ts';
-import { makeSubmission, SUBMISSION_ID } from '../../support/factories.ts';
+import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
 
 const PATH = `/v1/submissions/${SUBMISSION_ID}`;
@@ -142,6 +143,8 @@ describe('the list of submissions', () => {
       { query: { cursor: `${cursor}=` } },
       { query: { cursor: cursor.slice(1) } },
       { query: { cursor: forged } },
+      // Well formed, with a place inside that the store never gave.
+      { query: { cursor: encodeCursor(['submissions', TENANT_ID, ''], 'nonsense') } },
       { query: { cursor: '' } },
     ];
     for (const refused of calls) {
