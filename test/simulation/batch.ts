@@ -12,7 +12,7 @@ export interface SeedReport {
   invariant?: string;
 }
 
-export async function runSeed(seed: number): Promise<SeedReport> {
+async function runSeed(seed: number): Promise<SeedReport> {
   const { stats, events, virtualMs, violation } = await run(planOf(seed));
   return { seed, stats, events, virtualMs, ...(violation && { invariant: violation.invariant }) };
 }

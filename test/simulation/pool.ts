@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SeedReport } from './batch.ts';
 
 /** Cores that may be used. */
-export const PROCESSES = 2;
+const PROCESSES = 2;
 
 /** The tree of this file. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -131,7 +131,7 @@ export class SimulatedProvider {
         return respond(429, {}, this.#retryAfter());
       case 'unauthorized':
         return respond(401, {});
-      case 'retry_after_503':
+      default:
         return respond(503, {}, this.#retryAfter());
     }
   }

@@ -10,15 +10,15 @@ const MOST_RUNS = 150;
  */
 export async function shrink(failed: RunResult, runPlan = run): Promise<RunResult> {
   let smallest = failed;
-  let runs = 0;
+  const budget = { runs: MOST_RUNS };
   const stillFails = async (plan: Plan): Promise<boolean> => {
-    if (runs++ >= MOST_RUNS) return false;
+    if (budget.runs-- <= 0) return false;
     const result = await runPlan(plan);
     if (result.violation?.invariant !== failed.violation?.invariant) return false;
     smallest = result;
     return true;
   };
-  for (let before: RunResult | undefined; before !== smallest && runs < MOST_RUNS;) {
+  for (let before: RunResult | undefined; before !== smallest && budget.runs > 0;) {
     before = smallest;
     for (const smaller of smallerPlans(smallest.plan)) if (await stillFails(smaller)) break;
   }

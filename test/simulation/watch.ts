@@ -177,7 +177,7 @@ export class Watch {
       if (about && earlier && earlier.firstEnqueuedAtMs !== firstEnqueuedAtMs)
         this.#journal.disturbRecord(about.record);
       this.#sent.set(key, { atMs: this.#scheduler.now(), generation, firstEnqueuedAtMs });
-      if (about !== undefined && /^queues/.test(port)) this.bodies.push({ lane, body, group });
+      if (about !== undefined && port.startsWith('queues')) this.bodies.push({ lane, body, group });
     }
     this.#wake(port);
   }
