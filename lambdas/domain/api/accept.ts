@@ -1,7 +1,7 @@
 import { admit, estimateRecords, type AdmissionLimits } from '../admission.ts';
 import { DependencyUnavailableError, isPassingFailure } from '../errors.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../messages.ts';
-import { isOpen, type SourceObject, type Submission } from '../model.ts';
+import { isOpen, type Submission } from '../model.ts';
 import type {
   AdmissionStore,
   Backlog,
@@ -12,10 +12,9 @@ import type {
   Telemetry,
 } from '../ports.ts';
 import type { Clock, Random } from '../time.ts';
-import { directKey } from './ids.ts';
+import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { ProblemError } from './problems.ts';
-import { formatOfContent, uploadMissing, type SubmissionRequest } from './submission-request.ts';
-import { refuseTooLarge } from './uploads.ts';
+import { formatOfContent, type SubmissionRequest } from './submission-request.ts';
 
 export interface AcceptSettings {
   maxFileBytes: number;
@@ -40,12 +39,6 @@ export interface AcceptDeps {
 const DAY_MS = 86_400_000;
 /** The reconciler looks at a new submission for the first time after this. */
 const FIRST_CHECK_MS = 60_000;
-/**
- * Objects are deleted one day after the rows of a submission that came at once: later than a day after its upload, a submission
- * would outlive its file.
- */
-const MAX_UPLOAD_AGE_MS = DAY_MS;
-
 export interface Accepted {
   submission: Submission;
   /** The snapshot that admission went by. */
@@ -166,48 +159,6 @@ async function attempt(
     });
     return false;
   }
-}
-
-interface FoundSource {
-  key: string;
-  sizeBytes: number;
-  /** Absent for a direct submission that is not stored yet. */
-  etag?: string;
-}
-
-async function findSource(
-  { objects, clock, settings }: AcceptDeps,
-  tenantId: string,
-  submissionId: string,
-  { file }: SubmissionRequest,
-): Promise<FoundSource> {
-  if (file.kind === 'direct') {
-    const key = directKey(tenantId, file.sha256, submissionId);
-    // Stored by a request that died behind it: the ETag of what is there counts, so it must not be written again.
-    return { key, sizeBytes: file.body.byteLength, ...(await objects.head(key)) };
-  }
-  if (clock.now() - file.upload.createdAtMs > MAX_UPLOAD_AGE_MS) {
-    throw new ProblemError('upload_expired', 'An upload can be submitted for a day. Upload the file again.');
-  }
-  const info = await objects.head(file.key);
-  if (info === undefined) throw uploadMissing();
-  refuseTooLarge(info.sizeBytes, settings.maxFileBytes);
-  return { key: file.key, ...info };
-}
-
-async function keepSource(
-  { objects }: AcceptDeps,
-  { key, sizeBytes, etag }: FoundSource,
-  { file }: SubmissionRequest,
-): Promise<SourceObject> {
-  if (etag !== undefined) return { key, sizeBytes, etag };
-  if (file.kind === 'upload') throw uploadMissing();
-  return { key, ...(await objects.put(key, file.body, file.contentType)) };
-}
-
-async function firstBytes(objects: ObjectStore, source: SourceObject): Promise<Uint8Array> {
-  for await (const bytes of await objects.read(source, 0)) return bytes;
-  return new Uint8Array();
 }
 
 function newSubmission(
