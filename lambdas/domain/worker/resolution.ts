@@ -148,12 +148,14 @@ export function defer(
  * A wait that is on the row is on the message too: by it the one message that goes on with the record is told from copies
  * that were left behind, whatever the clocks say.
  */
-const announced = (resolution: Extract<Resolution, { kind: 'return' }>, notBeforeMs: number): Resolution => ({
-  ...resolution,
-  message: { ...resolution.message, notBeforeMs },
+function announced(resolution: Extract<Resolution, { kind: 'return' }>, waitingUntilMs: number): Resolution {
+  const tell = (message: RecordMessage): RecordMessage => ({
+    ...message,
+    notBeforeMs: Math.max(message.notBeforeMs ?? 0, waitingUntilMs),
+  });
   // The row may stand although its writer was told that it could not be written.
-  carry: { ...resolution.carry, notBeforeMs },
-});
+  return { ...resolution, message: tell(resolution.message), carry: tell(resolution.carry) };
+}
 
 /** Characters of a body that leave room for attributes below SQS's 1 MiB, see encodeBody. */
 const MAX_BODY_LENGTH = 1_000_000;
@@ -169,9 +171,18 @@ export function bodyOf(message: RecordMessage): string {
 }
 
 /** Brings a record back of which nothing is known, because its row could not be read: nothing is written over it. */
-export function giveBack(item: Item, { random }: Pick<ResolutionDeps, 'random'>): Resolution {
+export function giveBack(item: Item, deps: Pick<ResolutionDeps, 'random'>): Resolution {
+  // As a new message it has no receives that would tell that it is not a copy.
+  const message: RecordMessage = receivesOf(item) > 1 ? { ...item.message, resumed: true } : item.message;
+  return sendAgain(message, deps);
+}
+
+/** Brings a record back whose row could not be written. */
+export const handBack = (job: Job, deps: Pick<ResolutionDeps, 'random'>): Resolution =>
+  sendAgain(again(job, job.message.attempt), deps);
+
+function sendAgain(message: RecordMessage, { random }: Pick<ResolutionDeps, 'random'>): Resolution {
   const waitMs = spreadMs(LEAST_WAIT_MS, random, LEAST_SPREAD_MS);
-  const { message } = item;
   return { kind: 'return', reason: 'dependency_unavailable', message, waitMs, carry: message };
 }
 

@@ -4,7 +4,7 @@ import type { Delivery } from '../ports.ts';
 import type { Random, TimeBudget } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import { receivesOf } from './deliveries.ts';
-import { defer, giveBack, rowOf, type Job, type Resolution } from './resolution.ts';
+import { defer, handBack, rowOf, type Job, type Resolution } from './resolution.ts';
 import { complete } from './complete.ts';
 import { acknowledge } from './acknowledge.ts';
 import { tellSuspect } from './tell.ts';
@@ -88,7 +88,7 @@ async function workAlone(deps: WorkerDeps, job: Job, budget: TimeBudget): Promis
   if (marked.kind !== 'marked') return marked;
   tellSuspect(deps, job.item);
   const [resolved] = await workJobs(deps, [job], budget);
-  return resolved?.resolution ?? giveBack(job.item, deps);
+  return resolved?.resolution ?? handBack(job, deps);
 }
 
 async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Resolution> {
@@ -105,6 +105,6 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Re
     return applied ? { kind: 'marked' } : { kind: 'discard', because: 'settled', stored };
   } catch (error) {
     deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', error });
-    return giveBack(job.item, deps);
+    return handBack(job, deps);
   }
 }

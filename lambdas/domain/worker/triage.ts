@@ -79,10 +79,9 @@ function decide(
   const stop = stopOf(submission, message.generation);
   if (stop !== undefined) return stopped(deps, job, stop);
   if (row !== undefined && isLeftBehind(item, row, deps.clock.now())) return { kind: 'discard', because: 'copy' };
-  const untilMs = waitOf(job, row);
-  const waitMs = untilMs - deps.clock.now();
+  const { message: again } = job;
+  const waitMs = (again.notBeforeMs ?? 0) - deps.clock.now();
   if (waitMs <= SLACK_MS) return job;
-  const again = { ...job.message, notBeforeMs: Math.ceil(untilMs) };
   return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: again, waitMs, carry: again };
 }
 
@@ -93,6 +92,7 @@ function decide(
  */
 const isLeftBehind = (item: Item, row: RecordRow, nowMs: number): boolean =>
   receivesOf(item) === 1 &&
+  item.message.resumed !== true &&
   row.generation === item.message.generation &&
   (row.waitingUntilMs ?? 0) > Math.max(item.message.notBeforeMs ?? 0, nowMs + SLACK_MS);
 
@@ -111,13 +111,19 @@ function overtaken(item: Item, stored: RecordRow): Resolution {
   return { kind: 'discard', because: stored.generation > generation ? 'stale' : 'settled', stored, deadLetterAgain };
 }
 
-/** An attempt that the row counts as failed is not made again: only its successor got lost, or this is a copy. */
+/**
+ * Brings the message up to what the row says. An attempt that it counts as failed is not made again, and the wait that it
+ * announces is kept: the worker that wrote it ended before it sent the next message.
+ */
 function toJob(item: Item, row: RecordRow | undefined): Job {
   const { message } = item;
   const answers = { ...row?.answers, ...message.answers };
-  if (row === undefined) return { item, message, answers };
-  const failed = row.generation === message.generation ? row.attempts : 0;
-  return { item, message: { ...message, attempt: Math.max(message.attempt, failed + 1) }, row, answers };
+  const { resumed: _isKnownNow, ...rest } = message;
+  if (row === undefined) return { item, message: rest, answers };
+  const isSame = row.generation === message.generation;
+  const attempt = Math.max(message.attempt, isSame ? row.attempts + 1 : 1);
+  const notBeforeMs = Math.max(message.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
+  return { item, message: { ...rest, attempt, ...(notBeforeMs > 0 ? { notBeforeMs } : {}) }, row, answers };
 }
 
 /** A replay lifts the stop order of the generation before it, also where this worker remembers an older head. */
@@ -129,9 +135,3 @@ const stopped = (deps: TriageDeps, job: Job, { kind }: StopOrder): Resolution =>
   kind === 'cancelled'
     ? fail(job, deps, { reason: 'cancelled', state: 'cancelled', tried: false })
     : fail(job, deps, { reason: 'deadline_passed', tried: false });
-
-/** Until when the record must wait: a hop of a long delay, or the backoff of an attempt whose successor got lost. */
-function waitOf({ item, message }: Job, row: RecordRow | undefined): number {
-  const isBehind = message.attempt > item.message.attempt;
-  return Math.max(item.message.notBeforeMs ?? 0, isBehind ? (row?.waitingUntilMs ?? 0) : 0);
-}

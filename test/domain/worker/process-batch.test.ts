@@ -617,6 +617,42 @@ describe('duplicates', () => {
     expect(received).toBeLessThan(5 * 30 * 1.5);
   });
 
+  it.each(['getMany', 'get'])(
+    'are not confused with the message of a worker that ended, sent again while %s failed',
+    async (failing) => {
+      let isThrottled = false;
+      const rig = createWorkerRig({
+        hook: async ({ method }, apply) => {
+          if (isThrottled && method === failing) throw new DependencyUnavailableError('Throttled.');
+          return apply();
+        },
+      });
+      await rig.submit(1);
+      await rig.lane.receive(1, 1_000);
+      await rig.clock.run(rig.clock.sleep(2_000));
+      // The row is written, the next message was not sent any more.
+      await rig.world.records.put(failedTwice(rig.clock.now() + 60_000));
+      isThrottled = true;
+      await rig.step();
+      isThrottled = false;
+      await rig.drain();
+      expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 3 });
+    },
+  );
+
+  it('that cannot be told from one that was sent again for a dead worker are joined with it, and it goes on', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(0);
+    await rig.world.records.put(failedTwice(rig.clock.now() + 20_000));
+    const message = makeRecordMessage();
+    await rig.invoke([
+      makeDelivery({ ...message, resumed: true }, { messageId: 'resumed' }),
+      makeDelivery({ ...message, notBeforeMs: 1 }, { messageId: 'copy' }),
+    ]);
+    expect(rig.waiting()).toHaveLength(1);
+    expect(rig.waiting()[0]?.message).not.toHaveProperty('resumed');
+  });
+
   it('are told apart also where the row was written and its writer did not hear of it', async () => {
     let isLost = true;
     const rig = createWorkerRig({
