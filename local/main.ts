@@ -73,7 +73,7 @@ Submit a file, then ask what became of it:
 
 Look behind it with the AWS CLI:
 
-  export AWS_ENDPOINT_URL=${awsEndpoint} AWS_REGION=${cloud.region} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}
+  export AWS_ENDPOINT_URL=${awsEndpoint} AWS_REGION=${cloud.region} AWS_DEFAULT_REGION=${cloud.region} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}
   aws sqs list-queues
 
 Then ask as an operator what became of a submission, and replay what failed (a dry run, unless it ends with --execute):

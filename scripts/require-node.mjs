@@ -47,6 +47,13 @@ function runAgainWith(node, flags) {
     // On a terminal Ctrl-C reaches the whole process group; sending it on would deliver it twice.
     process.on(signal, () => void (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
   }
+  // npm puts a shell in between, which does not pass signals on: when it is gone, whoever started us wants an end.
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent || process.env['npm_lifecycle_event'] === undefined) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 1000);
   return new Promise(() => {
     child.on('error', (error) => void refuse(`${node} cannot be started (${error.message})`));
     child.on('exit', (code, signal) => process.exit(code ?? (signal ? 128 + constants.signals[signal] : 1)));

@@ -59,7 +59,7 @@ export class Environment {
     const startedAt = performance.now();
     this.#child = fork(options.runtimeFile, [], {
       env: { ...variables, AWS_LAMBDA_LOG_STREAM_NAME: this.logStream },
-      execArgv: [`--max-old-space-size=${Math.floor(spec.memoryMb * HEAP_SHARE)}`, '--enable-source-maps'],
+      execArgv: [`--max-old-space-size=${Math.floor(spec.memoryMb * HEAP_SHARE)}`],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#listen();

@@ -19,8 +19,8 @@ class Command {
   readonly errors: string[] = [];
   readonly #child: ChildProcess;
 
-  constructor(script: string, ...args: string[]) {
-    this.#child = spawn(process.execPath, ['scripts/ts.mjs', script, ...args], {
+  constructor(program: string, ...args: string[]) {
+    this.#child = spawn(program, args, {
       cwd: ROOT,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -53,9 +53,19 @@ class Command {
   }
 }
 
+const run = (script: string, ...args: string[]): Command =>
+  new Command(process.execPath, 'scripts/ts.mjs', script, ...args);
+
+/** Waits until no process of the groups is alive. */
+const gone = (...commands: Command[]): Promise<unknown> =>
+  waitFor(
+    () => commands.some(({ isAlive }) => isAlive),
+    (alive) => !alive,
+  );
+
 describe('npm run local -- --json', () => {
   test('says in one line where everything is, twice side by side, and leaves nothing behind', async () => {
-    const commands = [new Command('local/main.ts', '--json'), new Command('local/main.ts', '--json')];
+    const commands = [run('local/main.ts', '--json'), run('local/main.ts', '--json')];
     try {
       await waitFor(
         () => commands.every(({ lines, isAlive }) => lines.length > 0 || !isAlive),
@@ -74,17 +84,29 @@ describe('npm run local -- --json', () => {
       commands[1]?.signal('SIGTERM');
       expect(await Promise.all(commands.map((command) => command.ended()))).toEqual([0, 0]);
       expect(commands.map(({ lines }) => lines.length)).toEqual([1, 1]);
-      await waitFor(
-        () => commands.some(({ isAlive }) => isAlive),
-        (alive) => !alive,
-      );
+      await gone(...commands);
     } finally {
       for (const command of commands) command.killAll();
     }
   });
 
+  test('ends when the npm that runs it is ended', async () => {
+    const command = new Command('npm', 'run', '--silent', 'local', '--', '--json');
+    try {
+      await waitFor(
+        () => command.lines.length,
+        (lines) => lines > 0,
+      );
+      command.signal('SIGTERM');
+      await gone(command);
+      expect(command.lines).toHaveLength(1);
+    } finally {
+      command.killAll();
+    }
+  });
+
   test('refuses an option that it does not know', async () => {
-    const command = new Command('local/main.ts', '--jsn');
+    const command = run('local/main.ts', '--jsn');
     expect(await command.ended()).toBe(1);
     expect(command.errors.join('\n')).toMatch(/--jsn[^]*Usage: npm run local/);
   });
@@ -92,7 +114,7 @@ describe('npm run local -- --json', () => {
 
 describe('npm run demo', () => {
   test('shows what became of every record and ends with one line of JSON', async () => {
-    const command = new Command('local/demo.ts', '--records', '260', '--json');
+    const command = run('local/demo.ts', '--records', '260', '--json');
     try {
       expect(await command.ended()).toBe(0);
       const last: unknown = JSON.parse(command.lines.at(-1) ?? '');
@@ -107,10 +129,7 @@ describe('npm run demo', () => {
       const text = command.lines.join('\n');
       expect(text).toMatch(/record 250 \(line 251\) {2}invalid_record\n +The record does not match/);
       expect(text).toMatch(/\.local\/results\/sub_\w+\/v1-succeeded-1\.ndjson {2}\(259 records\)/);
-      await waitFor(
-        () => command.isAlive,
-        (alive) => !alive,
-      );
+      await gone(command);
     } finally {
       command.killAll();
     }
