@@ -32,6 +32,8 @@ const esm = { ...common, extensionsToTreatAsEsm: ['.ts'] };
 
 /** @type {import('jest').Config} */
 export default {
+  // Waits end when their condition holds; this ends a test that hangs, on a busy machine too.
+  testTimeout: 60_000,
   // Every integration test starts a local cloud of several processes; more at once than cores only makes them slower.
   maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
   projects: [
