@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { build } from 'esbuild';
 import { LocalCloudError } from '../errors.ts';
 
 /**
@@ -12,8 +12,7 @@ import { LocalCloudError } from '../errors.ts';
  * @returns the absolute path of the file
  */
 export async function bundleRuntime(directory: string): Promise<string> {
-  // Synchronous, because esbuild otherwise leaves a process of its own running beside this one.
-  const built = buildSync({
+  const built = await build({
     entryPoints: [join(import.meta.dirname, 'child', 'main.ts')],
     bundle: true,
     platform: 'node',
