@@ -33,9 +33,9 @@ export function progressLine({ state, counts }: SubmissionView, ratePerSecond: n
   const bad = failed > 0 ? `, ${failed} failed` : '';
   if (total === null) return `${state}: ${finished} records finished, still counting, ${rate}${bad}`;
   const share = total === 0 ? 1 : finished / total;
-  const filled = Math.round(share * BAR_WIDTH);
+  const filled = Math.floor(share * BAR_WIDTH);
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
-  const left = ratePerSecond > 0 ? `, ${duration((total - finished) / ratePerSecond)} left` : '';
+  const left = ratePerSecond > 0 && finished < total ? `, ${duration((total - finished) / ratePerSecond)} left` : '';
   return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${finished}/${total}, ${rate}${left}${bad}  ${state}`;
 }
 

@@ -24,6 +24,15 @@ describe('the progress', () => {
     );
   });
 
+  test('is never complete before the last record, and then has nothing left', () => {
+    expect(progressLine(submission({ succeeded: 199 }), 1)).toContain(
+      `${'█'.repeat(29)}░  99 %  199/200, 1 records/s, 1 s left`,
+    );
+    expect(progressLine(submission({ succeeded: 200 }), 1)).toContain(
+      `${'█'.repeat(30)} 100 %  200/200, 1 records/s  `,
+    );
+  });
+
   test('does not guess while the file is still being read', () => {
     expect(progressLine(submission({ total: null, succeeded: 3 }), 1)).toBe(
       'processing: 3 records finished, still counting, 1 records/s',
