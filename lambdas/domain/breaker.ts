@@ -2,7 +2,7 @@ import type { ProviderState } from './ports.ts';
 import type { Random } from './time.ts';
 
 /** So many outage-class failures in a row raise the suspicion that the provider is out. */
-export const FAILURES_TO_SUSPECT = 5;
+export const FAILURES_TO_SUSPECT = 3;
 
 const FIRST_OPEN_MS = 5_000;
 const LONGEST_OPEN_MS = 120_000;
@@ -18,23 +18,30 @@ export const isKnownOutage = (state: ProviderState, epoch: number): boolean =>
 /** Outage-class failures of one batch as they come in. */
 export interface FailureRow {
   succeeded(): void;
-  failed(): void;
+  /** @param isLastAttempt - Whether the record has no other attempt left. */
+  failed(isLastAttempt: boolean): void;
   /** Failures since the last success. */
   inARow(): number;
+  /** True when one of those ends its record. */
+  endsRecord(): boolean;
   sawSuccess(): boolean;
 }
 
 export function createFailureRow(): FailureRow {
   let row = 0;
   let success = false;
+  let ends = false;
   return {
     succeeded() {
       row = 0;
+      ends = false;
       success = true;
     },
-    failed() {
+    failed(isLastAttempt) {
       row += 1;
+      ends ||= isLastAttempt;
     },
+    endsRecord: () => ends,
     inARow: () => row,
     sawSuccess: () => success,
   };

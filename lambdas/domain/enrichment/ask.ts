@@ -12,18 +12,25 @@ const SIT_OUT_MS = 2_000;
 /** Reservations that are tried for one batch: what refuses the first may pass (a block ends, a probe closes the breaker). */
 const MAX_TRIES = 3;
 
+/** One record that a provider is to be asked about. */
+export interface Question {
+  url: string;
+  /** Whether another failure would end the record: that is not believed before the provider is known to work. */
+  isLastAttempt: boolean;
+}
+
 /**
  * Asks one provider about several records: reserves exactly as many slots, starts the calls at them, understands the
- * answers, and tells the breaker. One result per URL, in their order. Never throws.
+ * answers, and tells the breaker. One result per question, in their order. Never throws.
  */
 export async function askProvider(
   deps: EnrichDeps,
   provider: Provider,
-  urls: readonly string[],
+  questions: readonly Question[],
   budget: TimeBudget,
 ): Promise<ProviderResult[]> {
   const run: Run = { deps, provider, budget };
-  const inquiry: Inquiry = { urls, results: new Map() };
+  const inquiry: Inquiry = { questions, results: new Map() };
   let rest: ProviderResult;
   try {
     // A credential that cannot be had must not cost slots.
@@ -32,16 +39,17 @@ export async function askProvider(
   } catch (error) {
     rest = failedInternally(run, error);
   }
-  return urls.map((_, index) => inquiry.results.get(index) ?? rest);
+  return questions.map((_, index) => inquiry.results.get(index) ?? rest);
 }
 
 interface Inquiry {
-  urls: readonly string[];
-  /** Results so far, by index of the URL. */
+  questions: readonly Question[];
+  /** Results so far, by index of the question. */
   results: Map<number, ProviderResult>;
 }
 
-const waiting = ({ urls, results }: Inquiry): number[] => [...urls.keys()].filter((index) => !results.has(index));
+const waiting = ({ questions, results }: Inquiry): number[] =>
+  [...questions.keys()].filter((index) => !results.has(index));
 
 /** Fills in results; returns the one of those that it could not ask about. */
 async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
@@ -80,7 +88,7 @@ async function refused(run: Run, inquiry: Inquiry, state: ProviderState): Promis
 
 async function probeFirst(run: Run, inquiry: Inquiry, state: ProviderState): Promise<ProviderResult | undefined> {
   const first = waiting(inquiry)[0] ?? 0;
-  const probed = await probe(run, state, inquiry.urls[first] ?? '');
+  const probed = await probe(run, state, inquiry.questions[first]?.url ?? '');
   if (probed.result !== undefined) inquiry.results.set(first, probed.result);
   return probed.outcome === 'closed' ? undefined : deferred(run, 'breaker_open', probed.untilMs);
 }
@@ -104,8 +112,9 @@ async function callAtSlots(
       await sleepUntil(clock, slotsMs[turn] ?? 0);
       // Something is wrong, and the calls of this batch that have not started need not find it out once more.
       if (row.inARow() >= FAILURES_TO_SUSPECT) return;
-      const result = await callInTime(run, inquiry.urls[index] ?? '');
-      note(row, result);
+      const question = inquiry.questions[index];
+      const result = await callInTime(run, question?.url ?? '');
+      note(row, result, question?.isLastAttempt === true);
       inquiry.results.set(index, result);
     }),
   );

@@ -15,9 +15,9 @@ function healthOf(result: ProviderResult): Health {
 }
 
 /** Notes a result in the row of failures. Refusals of ours or of the provider's limiter neither add to it nor end it. */
-export function note(row: FailureRow, result: ProviderResult): void {
+export function note(row: FailureRow, result: ProviderResult, isLastAttempt: boolean): void {
   const health = healthOf(result);
-  if (health === 'failing') row.failed();
+  if (health === 'failing') row.failed(isLastAttempt);
   else if (health === 'working' && result.kind !== 'deferred') row.succeeded();
 }
 
@@ -84,7 +84,8 @@ export type Verdict =
 
 /**
  * Reports what a run of calls saw. One extra update for a run that ends in failures, none while all is well. From
- * {@link FAILURES_TO_SUSPECT} failures in a row on, the canary decides; without one, or without time for it, the breaker opens.
+ * {@link FAILURES_TO_SUSPECT} failures in a row on, and before a record ends by one, the canary decides; without one, or without
+ * time for it, the breaker opens.
  *
  * @param state - The provider's item as the reservation of the run returned it.
  */
@@ -106,7 +107,9 @@ async function report(run: Run, state: ProviderState, row: FailureRow): Promise<
   if (row.inARow() === 0) return { outage: false };
   const now = await providers.addFailures(name, state.epoch, row.inARow());
   if (isKnownOutage(now, state.epoch)) return knownOutage(run, now);
-  return now.failures < FAILURES_TO_SUSPECT ? { outage: false } : confirm(run, now);
+  // A record that would end by this failure gets the proof that it is not the provider's.
+  const isDoubted = row.endsRecord() && run.provider.canaryUrl !== undefined;
+  return now.failures < FAILURES_TO_SUSPECT && !isDoubted ? { outage: false } : confirm(run, now);
 }
 
 async function confirm(run: Run, state: ProviderState): Promise<Verdict> {

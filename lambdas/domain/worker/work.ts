@@ -1,5 +1,6 @@
 import { askProvider } from '../enrichment/ask.ts';
 import type { ProviderResult } from '../enrichment/call.ts';
+import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import type { TimeBudget } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
@@ -32,8 +33,11 @@ export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: T
       const { name } = api.config;
       const asking = prepared.filter(({ urls }) => urls.has(name));
       if (asking.length === 0) return;
-      const urls = asking.map((each) => each.urls.get(name) ?? '');
-      const answers = await askProvider(deps, api, urls, budget);
+      const questions = asking.map(({ job, urls }) => ({
+        url: urls.get(name) ?? '',
+        isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
+      }));
+      const answers = await askProvider(deps, api, questions, budget);
       for (const [index, each] of asking.entries()) {
         const answer = answers[index];
         if (answer !== undefined) results.get(each)?.set(name, answer);

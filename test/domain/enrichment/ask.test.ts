@@ -42,11 +42,16 @@ function setUp({ config: overrides = {}, hook, hasCanary = true }: Options = {})
     random: seededRandom(1),
     owner: 'worker-1',
   };
-  const urls = (count: number) =>
-    Array.from({ length: count }, (_, i) => `https://company.example.com/v1/companies/${i}.example.com`);
-  const ask = async (count: number, remainingMs = 60_000) => {
+  const questions = (count: number, isLastAttempt: boolean) =>
+    Array.from({ length: count }, (_, i) => ({
+      url: `https://company.example.com/v1/companies/${i}.example.com`,
+      isLastAttempt,
+    }));
+  const ask = async (count: number, remainingMs = 60_000, isLastAttempt = false) => {
     const endMs = clock.now() + remainingMs;
-    return clock.run(askProvider(deps, provider, urls(count), { remainingMs: () => endMs - clock.now() }));
+    return clock.run(
+      askProvider(deps, provider, questions(count, isLastAttempt), { remainingMs: () => endMs - clock.now() }),
+    );
   };
   const kinds = async (count: number, remainingMs?: number) =>
     (await ask(count, remainingMs)).map((result) =>
@@ -233,9 +238,9 @@ describe('an outage', () => {
     transport.behave(() => OUT);
     expect(await kinds(10)).toEqual(repeat('deferred: breaker_open', 10));
     expect(await state()).toMatchObject({ breaker: 'open', epoch: 1, openings: 1 });
-    // Five failures in a row are enough: the others of the batch were not even started.
-    expect(recordCalls()).toHaveLength(5);
-    expect(transport.calls).toHaveLength(6);
+    // Three failures in a row are enough: the others of the batch were not even started.
+    expect(recordCalls()).toHaveLength(3);
+    expect(transport.calls).toHaveLength(4);
     expect(telemetry.named('breaker_opened')).toMatchObject([{ level: 'warn', provider: 'company' }]);
     const openMs = (await state()).openUntilMs - clock.now();
     expect(openMs).toBeGreaterThan(4_000);
@@ -295,7 +300,12 @@ describe('an outage', () => {
     const before = transport.calls.length;
     const budget = { remainingMs: () => 30_000 };
     const workers = ['a', 'b', 'c', 'd'].map(async (owner) =>
-      askProvider({ ...deps, owner }, provider, ['https://company.example.com/x'], budget),
+      askProvider(
+        { ...deps, owner },
+        provider,
+        [{ url: 'https://company.example.com/x', isLastAttempt: false }],
+        budget,
+      ),
     );
     const results = await clock.run(Promise.all(workers));
     expect(transport.calls).toHaveLength(before + 1);
@@ -415,12 +425,46 @@ describe('failures that are no outage', () => {
     transport.behave(() => respond(500));
     const results: string[] = [];
     for (let i = 0; i < 6; i++) results.push(...(await kinds(1)));
-    expect(results).toEqual([...repeat('transient: provider_unavailable', 4), ...repeat('deferred: breaker_open', 2)]);
+    expect(results).toEqual([...repeat('transient: provider_unavailable', 2), ...repeat('deferred: breaker_open', 4)]);
+  });
+});
+
+describe('the failure that would end a record', () => {
+  const lastAttempt = async ({ ask }: ReturnType<typeof setUp>, count = 1) =>
+    (await ask(count, 60_000, true)).map((result) =>
+      'reason' in result ? `${result.kind}: ${result.reason}` : result.kind,
+    );
+
+  it('is not believed while the provider does not answer the canary either', async () => {
+    const world = setUp();
+    world.transport.behave(() => OUT);
+    expect(await lastAttempt(world)).toEqual(['deferred: breaker_open']);
+    expect(await world.state()).toMatchObject({ breaker: 'open' });
+  });
+
+  it('is believed when it does', async () => {
+    const world = setUp();
+    world.transport.behave(({ url }) => (isCanary(url) ? undefined : OUT));
+    expect(await lastAttempt(world)).toEqual(['transient: provider_unavailable']);
+    expect(world.transport.calls).toHaveLength(2);
+  });
+
+  it('is believed without asking when the provider answered another record afterwards', async () => {
+    const world = setUp();
+    world.transport.behave((_, index) => (index === 0 ? OUT : undefined));
+    expect(await lastAttempt(world, 3)).toEqual(['transient: provider_unavailable', 'answer', 'answer']);
+    expect(world.transport.calls).toHaveLength(3);
+  });
+
+  it('is believed where there is no canary', async () => {
+    const world = setUp({ hasCanary: false });
+    world.transport.behave(() => OUT);
+    expect(await lastAttempt(world)).toEqual(['transient: provider_unavailable']);
   });
 });
 
 describe('without a canary', () => {
-  it('five failures in a row open the breaker', async () => {
+  it('failures in a row open the breaker', async () => {
     const { ask, transport, state } = setUp({ hasCanary: false });
     transport.behave(() => OUT);
     expect((await ask(5)).map(({ kind }) => kind)).toEqual(repeat('deferred', 5));

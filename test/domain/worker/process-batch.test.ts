@@ -359,6 +359,15 @@ describe('an outage longer than five attempts could span', () => {
     expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
   });
 
+  it('does not dead-letter a record that had bad luck before', async () => {
+    const rig = createWorkerRig();
+    const endMs = START_MS + 3_600_000;
+    rig.geo.behave(({ atMs }) => (atMs < endMs ? OUTAGE : respond(200, {})));
+    await rig.submit(1, () => ({ attempt: 5 }));
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 5 });
+  });
+
   it('does not keep a record alive that the provider always fails on: it is dead-lettered, alone', async () => {
     const rig = createWorkerRig();
     rig.geo.behave(({ url }) => (url.includes('99999') ? respond(500) : undefined));
