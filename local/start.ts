@@ -83,7 +83,16 @@ export interface LocalSluice {
 export async function startLocal(options: LocalOptions = {}): Promise<LocalSluice> {
   const started: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
-    for (const end of started.splice(0).toReversed()) await end();
+    const failures: unknown[] = [];
+    for (const end of started.splice(0).toReversed()) {
+      try {
+        await end();
+      } catch (error) {
+        // What else runs is stopped all the same.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be stopped.');
   };
   try {
     return await startAll(options, started, stop);

@@ -20,6 +20,7 @@ export class Metrics {
   readonly #cloud: MetricsOptions['cloud'];
   readonly #timer: NodeJS.Timeout;
   readonly #stops: readonly (() => void)[];
+  #sampling: Promise<void> = Promise.resolve();
 
   constructor({ cloud, functions, store = new MetricStore(), sampleIntervalMs = SAMPLE_INTERVAL_MS }: MetricsOptions) {
     this.store = store;
@@ -30,7 +31,9 @@ export class Metrics {
       }),
       functions.onInvocation((report) => this.#invoked(report)),
     ];
-    this.#timer = setInterval(() => void this.sampleQueues(), sampleIntervalMs);
+    this.#timer = setInterval(() => {
+      this.#sampling = this.#sample();
+    }, sampleIntervalMs);
   }
 
   /** Notes one request to an API. */
@@ -64,9 +67,20 @@ export class Metrics {
     }
   }
 
-  stop(): void {
+  /** Ends the collection, after the measurement that is under way. */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const stop of this.#stops) stop();
+    await this.#sampling;
+  }
+
+  async #sample(): Promise<void> {
+    try {
+      await this.sampleQueues();
+    } catch (error) {
+      // A minute without a datapoint is what the alarms make of it; the next minute is another chance.
+      console.error('The queues could not be measured:', error);
+    }
   }
 
   #invoked({ functionName, outcome, durationMs, atMs }: InvocationReport): void {

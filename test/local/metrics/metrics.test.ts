@@ -109,14 +109,14 @@ describe('the collection', () => {
     return { logs, metrics, observers, latest };
   }
 
-  test('reads metrics out of the logs of functions', () => {
+  test('reads metrics out of the logs of functions', async () => {
     const { logs, metrics, latest } = collect();
     logs.append({ atMs: 1, source: 'worker', logStream: 's', requestId: 'r', text: emf() });
     expect(latest('Sluice', 'finished', { service: 'worker' })).toMatchObject({ minuteMs: 120_000, sum: 3 });
-    metrics.stop();
+    await metrics.stop();
   });
 
-  test('counts invocations, errors and throttles of functions', () => {
+  test('counts invocations, errors and throttles of functions', async () => {
     const { metrics, observers, latest } = collect();
     const report = { functionName: 'f', atMs: 0, billedMs: 1, initMs: undefined, memoryMb: 128, peakBytes: 1 };
     for (const outcome of ['succeeded', 'failed', 'throttled'] as const) {
@@ -127,7 +127,7 @@ describe('the collection', () => {
     expect(ofFunction('Errors')).toMatchObject({ sum: 1, count: 2 });
     expect(ofFunction('Throttles')).toMatchObject({ sum: 1, count: 3 });
     expect(ofFunction('Duration')).toMatchObject({ sum: 20 });
-    metrics.stop();
+    await metrics.stop();
   });
 
   test('measures queues', async () => {
@@ -138,10 +138,10 @@ describe('the collection', () => {
     expect(ofQueue('ApproximateNumberOfMessagesNotVisible')).toBe(2);
     expect(ofQueue('ApproximateNumberOfMessagesDelayed')).toBe(1);
     expect(ofQueue('ApproximateAgeOfOldestMessage')).toBe(30);
-    metrics.stop();
+    await metrics.stop();
   });
 
-  test('counts requests to the API by their outcome', () => {
+  test('counts requests to the API by their outcome', async () => {
     const { metrics, latest } = collect();
     const report = { atMs: 0, apiName: 'sluice', stageName: 'dev', method: 'GET', resourcePath: '/', latencyMs: 4 };
     metrics.requested({ ...report, status: 503, integrationLatencyMs: 3 });
@@ -151,6 +151,6 @@ describe('the collection', () => {
     expect(ofApi('5XXError')).toMatchObject({ sum: 1, count: 2 });
     expect(ofApi('4XXError')).toMatchObject({ sum: 0 });
     expect(ofApi('IntegrationLatency')).toMatchObject({ count: 1 });
-    metrics.stop();
+    await metrics.stop();
   });
 });
