@@ -1,18 +1,16 @@
-import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { PROVIDERS } from '../config/providers.ts';
-import type { ProviderConfig } from '../lambdas/domain/providers.ts';
-import type { Lane } from '../lambdas/domain/model.ts';
-import { startApiGateway, type ApiGateway } from './apigateway/start.ts';
+import { startApiGateway } from './apigateway/start.ts';
 import { startCloud } from './cloud.ts';
 import type { Cloud, DeployedResource } from './contract.ts';
+import { controlsOf, type Controls } from './controls.ts';
 import { LocalCloudError } from './errors.ts';
 import { startEvents, type Events } from './events/start.ts';
 import { LocalFunctions } from './lambda/functions.ts';
 import { LogStore, type LogStoreOptions } from './lambda/logs.ts';
-import type { FunctionSpec } from './lambda/spec.ts';
 import { Metrics } from './metrics/collect.ts';
+import { providersOfStage } from './providers/of-stage.ts';
 import { startProviders, type Providers } from './providers/start.ts';
 import { resourceNames, type ResourceNames } from './resources.ts';
 import { putProvidersSecret, randomCredentials } from './secret.ts';
@@ -50,7 +48,7 @@ export interface LocalOptions {
 }
 
 /** The whole of Sluice on this machine, and the handles that tests and demonstrations need. */
-export interface LocalSluice {
+export interface LocalSluice extends Controls {
   /** `http://127.0.0.1:PORT/<stage>`; the API's paths (`/v1/…`) are appended. */
   readonly apiUrl: string;
   readonly tenants: readonly LocalTenant[];
@@ -62,14 +60,6 @@ export interface LocalSluice {
   readonly events: Events;
   readonly metrics: Metrics;
   readonly providers: Providers;
-  /** Kills the worker processes of one lane or of both, in the middle of what they do. */
-  killWorkers(lane?: Lane): { killed: number; busy: number };
-  /** Runs what the schedules of a function (by its name in `lambdas`, such as `reconciler`) would run, and waits for it. */
-  fireSchedule(service: string): Promise<void>;
-  /** The function with this name in `lambdas`; for `worker`, which runs once per lane, also the lane. */
-  functionOf(service: string, lane?: Lane): FunctionSpec;
-  /** Deletes every message of a queue, by its path in `resources.queues`. */
-  purge(queue: string): Promise<void>;
   /** Ends every process and socket. */
   stop(): Promise<void>;
 }
@@ -123,7 +113,7 @@ async function startAll(
 
   onProgress('Starting the stand-in providers');
   const credentials = randomCredentials(PROVIDERS.map(({ name }) => name));
-  const standIns = providersOfStage(cloud);
+  const standIns = providersOfStage(cloud, options.variables);
   const providers = await startProviders({ providers: standIns, credentials, ...optional('port', ports.providers) });
   started.push(() => providers.stop());
   const secret = only(cloud, 'AWS::SecretsManager::Secret');
@@ -133,7 +123,11 @@ async function startAll(
 
   onProgress('Starting functions, event sources and the API');
   const running = await startRuntime(options, cloud, providers, started);
-  return { tenants, cloud, providers, ...running, ...controlsOf(cloud, running, providers), stop };
+  const resources = resourceNames(cloud);
+  const controls = controlsOf(cloud, running.functions, running.events, resources);
+  const { awsEndpoint } = cloud;
+  const { providersUrl } = providers;
+  return { tenants, cloud, awsEndpoint, providers, providersUrl, resources, ...running, ...controls, stop };
 }
 
 interface Runtime {
@@ -167,7 +161,7 @@ async function startRuntime(
     // Event sources end when their invocations do, and these end when the functions are stopped.
     async () => void (await Promise.all([events.stop(), functions.stop()])),
   );
-  const api: ApiGateway = await startApiGateway({
+  const api = await startApiGateway({
     cloud,
     invoker: functions,
     onRequest: (report) => metrics.requested(report),
@@ -179,59 +173,6 @@ async function startRuntime(
   return { functions, events, metrics, apiUrl: api.apiUrl };
 }
 
-function controlsOf(
-  cloud: Cloud,
-  { functions, events }: Runtime,
-  providers: Providers,
-): Omit<LocalSluice, keyof Runtime | 'tenants' | 'cloud' | 'providers' | 'stop'> {
-  const resources = resourceNames(cloud);
-  const isWorker = (lane: Lane | undefined) => (spec: FunctionSpec) =>
-    serviceOf(spec) === 'worker' && (lane === undefined || spec.environment['LANE'] === lane);
-  const functionOf = (service: string, lane?: Lane): FunctionSpec => {
-    const found = functions.specs.filter(
-      (spec) => serviceOf(spec) === service && (lane === undefined || spec.environment['LANE'] === lane),
-    );
-    const [spec] = found;
-    if (spec !== undefined && found.length === 1) return spec;
-    const known = [...new Set(functions.specs.map(serviceOf))].join(', ');
-    throw new LocalCloudError(`${found.length} functions are named ${service}; there are: ${known}. Name the lane?`);
-  };
-  return {
-    awsEndpoint: cloud.awsEndpoint,
-    providersUrl: providers.providersUrl,
-    resources,
-    killWorkers: (lane) => functions.kill(isWorker(lane)),
-    functionOf,
-    fireSchedule: async (service) => {
-      for (const { functionError, payload } of await events.schedules.fire(functionOf(service).name)) {
-        if (functionError !== undefined) throw new LocalCloudError(`${service} failed when fired: ${payload}`);
-      }
-    },
-    purge: (queue) => purge(cloud, resources.queues[queue] ?? queue),
-  };
-}
-
-const serviceOf = (spec: FunctionSpec): string => spec.environment['POWERTOOLS_SERVICE_NAME'] ?? spec.name;
-
-const ratesSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()));
-
-/** The providers with the rates that the stage sets, which the functions know from their variables. */
-function providersOfStage(cloud: Cloud): ProviderConfig[] {
-  for (const { properties } of cloud.byType('AWS::Lambda::Function')) {
-    const parsed = v.safeParse(
-      v.object({ Environment: v.object({ Variables: v.object({ PROVIDER_RATES: ratesSchema }) }) }),
-      properties,
-    );
-    if (!parsed.success) continue;
-    const rates = parsed.output.Environment.Variables.PROVIDER_RATES;
-    return PROVIDERS.map((provider) => ({
-      ...provider,
-      ratePerSecond: rates[provider.name] ?? provider.ratePerSecond,
-    }));
-  }
-  return [...PROVIDERS];
-}
-
 function only(cloud: Cloud, type: string): DeployedResource {
   const found = cloud.byType(type);
   const [resource] = found;
@@ -239,16 +180,6 @@ function only(cloud: Cloud, type: string): DeployedResource {
   throw new LocalCloudError(
     `The templates have ${found.length} resources of type ${type}; exactly one is needed here.`,
   );
-}
-
-async function purge(cloud: Cloud, queueUrl: string): Promise<void> {
-  const { awsEndpoint: endpoint, region, operatorCredentials } = cloud;
-  const client = new SQSClient({ endpoint, region, credentials: { ...operatorCredentials } });
-  try {
-    await client.send(new PurgeQueueCommand({ QueueUrl: queueUrl }));
-  } finally {
-    client.destroy();
-  }
 }
 
 /** An object with the member, or without any where the value is undefined. */
