@@ -113,17 +113,19 @@ function overtaken(item: Item, stored: RecordRow): Resolution {
 
 /**
  * Brings the message up to what the row says. An attempt that it counts as failed is not made again, and the wait that it
- * announces is kept: the worker that wrote it ended before it sent the next message.
+ * announces is kept: the worker that wrote it ended before it sent the next message. What was received before keeps saying
+ * so as a new message, because that worker may still be at it.
  */
 function toJob(item: Item, row: RecordRow | undefined): Job {
-  const { message } = item;
-  const answers = { ...row?.answers, ...message.answers };
-  const { resumed: _isKnownNow, ...rest } = message;
-  if (row === undefined) return { item, message: rest, answers };
-  const isSame = row.generation === message.generation;
-  const attempt = Math.max(message.attempt, isSame ? row.attempts + 1 : 1);
-  const notBeforeMs = Math.max(message.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
-  return { item, message: { ...rest, attempt, ...(notBeforeMs > 0 ? { notBeforeMs } : {}) }, row, answers };
+  const { resumed: _earlier, ...rest } = item.message;
+  const resumed = receivesOf(item) > 1 ? ({ resumed: true } as const) : {};
+  const answers = { ...row?.answers, ...rest.answers };
+  if (row === undefined) return { item, message: { ...rest, ...resumed }, answers };
+  const isSame = row.generation === rest.generation;
+  const attempt = Math.max(rest.attempt, isSame ? row.attempts + 1 : 1);
+  const notBeforeMs = Math.max(rest.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
+  const wait = notBeforeMs > 0 ? { notBeforeMs } : {};
+  return { item, message: { ...rest, attempt, ...wait, ...resumed }, row, answers };
 }
 
 /** A replay lifts the stop order of the generation before it, also where this worker remembers an older head. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lambdas/domain/limits.ts';
 import { parseRecordMessage } from '../../../lambdas/domain/messages.ts';
 import { isProvenCrash } from '../../../lambdas/domain/worker/suspects.ts';
@@ -190,6 +191,26 @@ describe('a suspect', () => {
     expect(rig.telemetry.named('suspect_started')).toEqual([]);
     expect(rig.company.calls).toEqual([]);
     expect(rig.ledger().succeeded).toEqual([0]);
+  });
+
+  it('whose first delivery is still at it is not taken for a copy of what that one leaves behind', async () => {
+    let isThrottled = true;
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        if (isThrottled && port === 'records' && method === 'put') throw new DependencyUnavailableError('Throttled.');
+        return apply();
+      },
+    });
+    await rig.submit(1);
+    const [delivery] = await rig.lane.receive(1, 1_000);
+    if (delivery === undefined) throw new Error('Nothing was received.');
+    await rig.invoke([{ ...delivery, receiveCount: 2 }]);
+    isThrottled = false;
+    // The first delivery ends here: its row is written, its next message is not sent any more.
+    const waitingUntilMs = rig.clock.now() + 60_000;
+    await rig.world.records.put(makeRow({ state: 'deferred', reason: 'breaker_open', attempts: 0, waitingUntilMs }));
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
   });
 
   it('buys nothing again that was paid for before the crash', async () => {
