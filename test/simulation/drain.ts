@@ -57,8 +57,11 @@ export async function runDrain(options: DrainOptions): Promise<DrainResult> {
       const size = Math.min(options.batchSize, left);
       left -= size;
       const endMs = scheduler.now() + 60_000;
-      const urls = Array.from({ length: size }, (_, index) => `https://company.example/v1/${left + index}`);
-      const results = await askProvider(deps, api, urls, { remainingMs: () => endMs - scheduler.now() });
+      const questions = Array.from({ length: size }, (_, index) => ({
+        url: `https://company.example/v1/${left + index}`,
+        isLastAttempt: false,
+      }));
+      const results = await askProvider(deps, api, questions, { remainingMs: () => endMs - scheduler.now() });
       left += results.filter(({ kind }) => kind !== 'answer').length;
     }
     running -= 1;

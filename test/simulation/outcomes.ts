@@ -19,6 +19,14 @@ const MUST_END: Readonly<Record<RecordKind, string>> = {
   poison: 'dead_lettered worker_crashed',
 };
 
+/** Names of the records that nothing but a cancellation may keep from succeeding. */
+export const recordsThatMustSucceed = ({ submissions }: Plan): Set<string> =>
+  new Set(
+    submissions.flatMap(({ index, kinds }) =>
+      kinds.flatMap((kind, at) => (MUST_END[kind] === 'succeeded' ? [recordName(index, at + 1)] : [])),
+    ),
+  );
+
 /** Deaths of its workers after which even a good record may be taken for their cause: it was there every single time. */
 const DEATHS_OF_A_SUSPECT = 5;
 

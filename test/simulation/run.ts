@@ -7,7 +7,7 @@ import { Faults } from './faults.ts';
 import * as functions from './functions.ts';
 import { Journal, type Stats, type Violation } from './journal.ts';
 import { arrange } from './mishaps.ts';
-import { checkOutcomes } from './outcomes.ts';
+import { checkOutcomes, recordsThatMustSucceed } from './outcomes.ts';
 import type { Plan } from './plan.ts';
 import { providerConfigs, SimulatedProvider, type ProviderName } from './provider.ts';
 import { stream } from './random.ts';
@@ -58,7 +58,7 @@ export class Simulation {
     const { scheduler } = this;
     this.plan = plan;
     this.journal = new Journal(scheduler.now, trace);
-    this.watch = new Watch(this.journal, scheduler, plan.skewMs);
+    this.watch = new Watch(this.journal, scheduler, plan.skewMs, recordsThatMustSucceed(plan));
     this.faults = new Faults(plan, START_MS, FAULTY_MS);
     this.world = createMemoryWorld({
       clock: scheduler,

@@ -18,6 +18,7 @@ interface Received {
  */
 export class Watch {
   readonly #journal: Journal;
+  readonly #good: ReadonlySet<string>;
   readonly #scheduler: Scheduler;
   #world: MemoryWorld | undefined;
   #wake: (queue: string) => void = () => undefined;
@@ -31,7 +32,9 @@ export class Watch {
 
   readonly fleet: Fleet;
 
-  constructor(journal: Journal, scheduler: Scheduler, skewMs: number) {
+  /** @param good - Names of the records that must succeed. */
+  constructor(journal: Journal, scheduler: Scheduler, skewMs: number, good: ReadonlySet<string>) {
+    this.#good = good;
     this.fleet = new Fleet(journal, scheduler.now, skewMs);
     this.#journal = journal;
     this.#scheduler = scheduler;
@@ -93,6 +96,10 @@ export class Watch {
         `${record} lost ${after.attempts} attempts, but so often it did not fail`,
         [record],
       );
+    }
+    // Even where a replay would heal it later.
+    if (after?.reason === 'attempts_exhausted' && this.#good.has(record)) {
+      this.#journal.broken('no good record is charged', `${record} lost all of its attempts`, [record]);
     }
     if (replayed) this.#journal.stats.replays += 1;
     if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
