@@ -159,7 +159,7 @@ export interface RecordRow extends RecordKey {
   recordId?: string;
   waitingOn?: string;
   waitingUntilMs?: number;
-  /** The receive count with which it was last started alone, written before the start: what crashed is known by it. */
+  /** Receives at which it was started alone and never heard of again, each written before the start: what kills workers is known by it. */
   aloneReceives?: number;
   /** Times the reconciler sent it again because its message was lost. */
   resends?: number;

@@ -95,10 +95,10 @@ export const DEFECTS: readonly Defect[] = [
     by: 'receivesOf(item) > 1_000;',
   },
   {
-    name: 'let two copies of a killer hide each other',
+    name: 'forget that a record was started alone before',
     file: worker('suspects.ts'),
-    find: 'Math.max(job.row?.aloneReceives ?? 0, receivesOf(job.item))',
-    by: 'receivesOf(job.item)',
+    find: 'marksOf(job.row) + 1',
+    by: '1',
   },
   {
     name: 'delete a dead letter before its replay is sent',

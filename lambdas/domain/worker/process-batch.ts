@@ -7,7 +7,7 @@ import { readBatch } from './deliveries.ts';
 import type { WorkerDeps } from './deps.ts';
 import { parkUnreadable } from './park.ts';
 import { defer, type Job } from './resolution.ts';
-import { isSuspect, mustBeSpared, spare, workSuspects } from './suspects.ts';
+import { isSuspect, spare, toBeSpared, workSuspects } from './suspects.ts';
 import { triage, type Resolved } from './triage.ts';
 import { workJobs } from './work.ts';
 
@@ -26,7 +26,7 @@ export async function processBatch(
   const { items, unreadable } = readBatch(deliveries);
   const redeliver = await parkUnreadable(deps, unreadable);
   const { resolved, jobs } = await triage(deps, items);
-  const spared = jobs.filter(mustBeSpared);
+  const spared = toBeSpared(jobs);
   const decided = [...resolved, ...spared.map((job) => ({ item: job.item, resolution: spare(deps, job) }))];
   addAll(redeliver, await complete(deps, decided));
   // From here on anything may end this worker: who would pay for it with its last receive must be out of reach.

@@ -130,8 +130,9 @@ export function defer(
   const { reason, untilMs = 0, waitingOn } = wait;
   const waitMs = spreadMs(Math.max(LEAST_WAIT_MS, untilMs - clock.now()), random, LEAST_SPREAD_MS);
   const message = again(job, job.message.attempt);
-  // A suspect's row carries a mark that must not outlive this delivery, and answers that do not fit into a message need the row.
-  const isNoted = waitMs > NOTED_WAIT_MS || receivesOf(job.item) > 1 || !fitsQueue(message);
+  // A suspect's marks must not outlive its being worked, and answers that do not fit into a message need the row.
+  const isMarked = receivesOf(job.item) > 1 || job.row?.aloneReceives !== undefined;
+  const isNoted = waitMs > NOTED_WAIT_MS || isMarked || !fitsQueue(message);
   if (!isNoted) return { kind: 'return', reason, message, waitMs, carry: message };
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
   const row = rowOf(job, clock, {

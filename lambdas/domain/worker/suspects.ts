@@ -12,38 +12,49 @@ import { workJobs } from './work.ts';
 
 /*
  * A worker that dies takes every record of its batch with it, and SQS counts one receive for each. From the second receive on a
- * record is a suspect: it runs alone, after a mark on its row that says at which receive. What is found dead later
- * with the mark of its last receive has killed its worker alone; everything else was a neighbour.
+ * record is a suspect: it runs alone, after a mark on its row that counts how often it was started so and not heard of
+ * again. A record that kills its worker collects such marks at every receive but the first; a neighbour, or one whose worker was
+ * ended from outside, loses them as soon as it has been worked.
  */
+
+/** Marks that prove a record to kill its worker. */
+const PROOF = MAX_RECEIVE_COUNT - 1;
+
+const marksOf = (row: Pick<RecordRow, 'aloneReceives'> | undefined): number => row?.aloneReceives ?? 0;
 
 /** True for a job whose worker ended before it was done. */
 export const isSuspect = ({ item }: Job): boolean => receivesOf(item) > 1;
 
 /**
- * True when the record was started alone at the receive before this one or at a later one, and never heard of again. A later one is another
- * copy's: two copies of a killer would otherwise hide each other's marks for ever.
+ * Suspects that would go to the dead-letter queue if this worker died now, although nothing is proven against them: they
+ * must come back as new messages before anything is risked. One of those that lack but one mark is left to be proven.
  */
-const ranAloneLast = ({ item, row }: Job): boolean => (row?.aloneReceives ?? 0) >= receivesOf(item) - 1;
+export function toBeSpared(jobs: readonly Job[]): Job[] {
+  const last = jobs.filter(({ item }) => receivesOf(item) >= MAX_RECEIVE_COUNT);
+  const [accused] = last
+    .filter(({ row }) => marksOf(row) >= PROOF - 1)
+    .toSorted(byMarks)
+    .toReversed();
+  return last.filter((job) => job !== accused);
+}
 
-/**
- * True for a suspect that would go to the dead-letter queue if this worker died now, although it has not been caught: it must
- * come back as a new message before anything is risked.
- */
-export const mustBeSpared = (job: Job): boolean => receivesOf(job.item) >= MAX_RECEIVE_COUNT && !ranAloneLast(job);
+const byMarks = (a: Job, b: Job): number => marksOf(a.row) - marksOf(b.row);
 
-/**
- * Whether a row in the dead-letter queue by SQS's redrive policy proves that this very record killed its worker: it was
- * started alone at its last receive, and at the one before. Others may be sent again.
- */
+/** Whether a row proves that this very record kills its worker. Whatever else lies in the dead-letter queue may be sent again. */
 export const isProvenCrash = (row: Pick<RecordRow, 'state' | 'aloneReceives'> | undefined): boolean =>
-  row !== undefined && !isTerminal(row.state) && (row.aloneReceives ?? 0) >= MAX_RECEIVE_COUNT;
+  row !== undefined && !isTerminal(row.state) && marksOf(row) >= PROOF;
 
-/** Brings a suspect back as a new message: its count of receives starts again. */
-export const spare = (deps: WorkerDeps, job: Job): Resolution => defer(job, deps, { reason: 'out_of_time' });
+/** Brings a suspect back as a new message, with its marks: its count of receives starts again. */
+export function spare(deps: WorkerDeps, job: Job): Resolution {
+  const resolution = defer(job, deps, { reason: 'out_of_time' });
+  const aloneReceives = job.row?.aloneReceives;
+  if (resolution.kind !== 'return' || resolution.row === undefined || aloneReceives === undefined) return resolution;
+  return { ...resolution, row: { ...resolution.row, aloneReceives } };
+}
 
 /**
- * Runs suspects one at a time, each finished and acknowledged before the next begins: first those that were never
- * started alone (whoever is innocent gets through before a known killer runs), then the others.
+ * Runs suspects one at a time, each finished and acknowledged before the next begins: first those that have
+ * fewer marks, so that whoever is innocent gets through before a known killer runs.
  *
  * @returns the deliveries that must not be acknowledged.
  */
@@ -63,16 +74,8 @@ export async function workSuspects(
   return redeliver;
 }
 
-function inOrder(suspects: readonly Job[], random: Random): Job[] {
-  const isMarked = ({ row }: Job): boolean => row?.aloneReceives !== undefined;
-  return [
-    ...shuffled(
-      suspects.filter((job) => !isMarked(job)),
-      random,
-    ),
-    ...shuffled(suspects.filter(isMarked), random),
-  ];
-}
+/** Of equals, chance decides: nobody is to wait behind the same killer every time. */
+const inOrder = (suspects: readonly Job[], random: Random): Job[] => shuffled(suspects, random).toSorted(byMarks);
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {
   return items
@@ -83,7 +86,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 
 async function workAlone(deps: WorkerDeps, job: Job, budget: TimeBudget): Promise<Resolution> {
   const slowestCallMs = Math.max(0, ...deps.apis.map(({ config }) => config.timeoutMs));
-  if (budget.remainingMs() < slowestCallMs + 2 * SETTLE_RESERVE_MS) return defer(job, deps, { reason: 'out_of_time' });
+  if (budget.remainingMs() < slowestCallMs + 2 * SETTLE_RESERVE_MS) return spare(deps, job);
   const marked = await mark(deps, job);
   if (marked.kind !== 'marked') return marked;
   tellSuspect(deps, job.item);
@@ -97,8 +100,7 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Re
     reason: 'worker_crashed',
     detail: 'A worker ended while it held this record; it is tried alone.',
     attempts: job.message.attempt - 1,
-    // Never lower: whoever was heard of since has no mark any more.
-    aloneReceives: Math.max(job.row?.aloneReceives ?? 0, receivesOf(job.item)),
+    aloneReceives: marksOf(job.row) + 1,
   });
   try {
     const { applied, stored } = await deps.records.put(row);

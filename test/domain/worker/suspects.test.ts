@@ -29,7 +29,7 @@ describe('a record that kills its worker', () => {
     expect(rig.ledger().succeeded).toEqual(numbersFrom(0, 9, [3]));
     expect(rig.deadLetters.messages()).toHaveLength(1);
     const row = rig.row(4);
-    expect(row).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: MAX_RECEIVE_COUNT });
+    expect(row).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: MAX_RECEIVE_COUNT - 1 });
     expect(isProvenCrash(row)).toBe(true);
   });
 
@@ -118,14 +118,14 @@ describe('a record that kills its worker', () => {
 });
 
 describe('a suspect', () => {
-  it('is marked on its row before it starts, with the receive at which it does', async () => {
+  it('is marked on its row before it starts, and loses the mark when it has been worked', async () => {
     const rig = createWorkerRig();
     await rig.submit(1);
     await rig.step({ killedBy: killers(1) });
     expect(rig.row(1)).toBeUndefined();
     await untilVisible(rig);
     await rig.step({ killedBy: killers(1) });
-    expect(rig.row(1)).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: 2, attempts: 0 });
+    expect(rig.row(1)).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: 1, attempts: 0 });
     await untilVisible(rig);
     await rig.step();
     expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 1 });
@@ -225,6 +225,25 @@ describe('a suspect', () => {
 });
 
 describe('a worker killed from outside', () => {
+  it('four times over, with one and the same record in it, does not make that record a killer', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(2);
+    // The batch, then twice while record 1 waits for its turn behind the other, then twice while it runs alone.
+    await rig.lane.receive(2, 1_000);
+    for (let receives = 2; receives <= 3; receives++) {
+      await rig.clock.run(rig.clock.sleep(2_000));
+      await rig.lane.receive(2, 1_000);
+    }
+    for (let deaths = 1; deaths <= 2; deaths++) {
+      await rig.clock.run(rig.clock.sleep(VISIBILITY_MS));
+      await rig.step({ max: 1, killedBy: killers(1) });
+    }
+    expect(isProvenCrash(rig.row(1))).toBe(false);
+    await rig.drain();
+    expect(rig.ledger().succeeded).toEqual([0, 1]);
+    expect(rig.deadLetters.messages()).toEqual([]);
+  });
+
   it('at any call loses nothing, and repeats at most what was under way', async () => {
     const rig = createWorkerRig({ seed: 11 });
     await rig.submit(60);
@@ -240,8 +259,12 @@ describe('the proof of a crash', () => {
   it.each([
     ['no row', undefined, false],
     ['a row without a mark', makeRow({ state: 'retrying', reason: 'provider_timeout' }), false],
-    ['an earlier mark', makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT - 1 }), false],
-    ['the mark of the last receive', makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT }), true],
+    ['too few marks', makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT - 2 }), false],
+    [
+      'a mark for every receive but the first',
+      makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT - 1 }),
+      true,
+    ],
     ['an outcome', makeRow({ state: 'succeeded', aloneReceives: MAX_RECEIVE_COUNT }), false],
   ])('is asked of %s', (_, row, expected) => {
     expect(isProvenCrash(row)).toBe(expected);
