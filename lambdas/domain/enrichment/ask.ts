@@ -29,7 +29,7 @@ export async function askProvider(
   questions: readonly Question[],
   budget: TimeBudget,
 ): Promise<ProviderResult[]> {
-  const run: Run = { deps, provider, budget };
+  const run: Run = { deps, provider, budget, seenAtMs: deps.clock.now() };
   const inquiry: Inquiry = { questions, results: new Map() };
   let rest: ProviderResult;
   try {
@@ -58,6 +58,7 @@ async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
     if (open.length === 0) break;
     const withinMs = startWithinMs(run);
     const { config } = run.provider;
+    run.seenAtMs = run.deps.clock.now();
     const { slotsMs, state } = await reserveSlots(run.deps, { provider: config, slots: open.length, withinMs });
     if (state === undefined) return deferred(run, 'out_of_time');
     if (slotsMs.length > 0) {
@@ -109,7 +110,7 @@ async function callAtSlots(
   const called = waiting(inquiry).slice(0, slotsMs.length);
   await Promise.all(
     called.map(async (index, turn) => {
-      await sleepUntil(clock, slotsMs[turn] ?? 0);
+      await untilSlot(run, slotsMs[turn] ?? 0);
       // Something is wrong, and the calls of this batch that have not started need not find it out once more.
       if (row.inARow() >= FAILURES_TO_SUSPECT) return;
       const question = inquiry.questions[index];
@@ -124,6 +125,35 @@ async function callAtSlots(
     // What an outage did is not the record's failure: it costs no attempt.
     const isOutage = result?.kind === 'transient' && result.reason !== 'internal_error' && verdict.outage;
     if (result === undefined || isOutage) inquiry.results.set(index, excuse(run, verdict));
+  }
+}
+
+/** A slot may have been reserved so long ago that the provider has stopped the fleet since: then one look is worth its price. */
+const FRESH_MS = 1_000;
+const LOOK_AHEAD_MS = 50;
+
+async function untilSlot(run: Run, slotMs: number): Promise<void> {
+  const { clock } = run.deps;
+  if (slotMs - run.seenAtMs > FRESH_MS) {
+    await sleepUntil(clock, slotMs - LOOK_AHEAD_MS);
+    // The first call of a batch looks for those that follow closely.
+    if (clock.now() - run.seenAtMs > FRESH_MS) await lookAgain(run);
+  }
+  await sleepUntil(clock, slotMs);
+}
+
+async function lookAgain(run: Run): Promise<void> {
+  const { clock, providers } = run.deps;
+  run.seenAtMs = clock.now();
+  try {
+    const state = await providers.get(run.provider.config.name);
+    const { breaker, openUntilMs, blockedUntilMs, blockedReason = 'provider_throttled' } = state;
+    if (breaker === 'open')
+      run.halt = { reason: 'breaker_open', untilMs: Math.max(openUntilMs, clock.now() + FRESH_MS) };
+    else if (blockedUntilMs > clock.now()) run.halt = { reason: blockedReason, untilMs: blockedUntilMs };
+  } catch (error) {
+    // Not being able to look is no reason not to call.
+    failedInternally(run, error);
   }
 }
 

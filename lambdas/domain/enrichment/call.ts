@@ -35,6 +35,8 @@ export interface Run {
   deps: EnrichDeps;
   provider: Provider;
   budget: TimeBudget;
+  /** When the provider's item was last looked at. */
+  seenAtMs: number;
   halt?: { reason: DeferralReason; untilMs: number };
 }
 

@@ -173,6 +173,34 @@ describe('a provider that limits us', () => {
     expect((await state()).blockedUntilMs - clock.now()).toBeGreaterThan(39_000);
   });
 
+  it('stops also calls whose slots were reserved long before', async () => {
+    const { providers, clock, transport, ask, state } = setUp({ config: { ratePerSecond: 1 } });
+    await providers.reserve({ provider: 'company', slots: 10, intervalMs: 1_000, nowMs: clock.now(), maxWaitMs: 0 });
+    const untilMs = clock.now() + 30_000;
+    const blocking = clock.sleep(5_000).then(async () => providers.block('company', untilMs, 'provider_throttled'));
+    const [results] = await Promise.all([ask(2), blocking]);
+    expect(results).toMatchObject(
+      repeat('provider_throttled', 2).map((reason) => ({ kind: 'deferred', reason, untilMs })),
+    );
+    expect(transport.calls).toEqual([]);
+    expect((await state()).blockedUntilMs).toBe(untilMs);
+  });
+
+  it('is looked at once for a batch that waits, and not at all for one that does not', async () => {
+    const looks: string[] = [];
+    const { providers, clock, ask } = setUp({
+      hook: async ({ port, method }, apply) => {
+        if (port === 'providers' && method === 'get') looks.push(method);
+        return apply();
+      },
+    });
+    await ask(5);
+    expect(looks).toEqual([]);
+    await providers.reserve({ provider: 'company', slots: 10, intervalMs: 500, nowMs: clock.now(), maxWaitMs: 9_000 });
+    await ask(5);
+    expect(looks).toHaveLength(1);
+  });
+
   it('still defers when the block could not be written', async () => {
     const { kinds, transport } = setUp({
       hook: async ({ method }, apply) => {
