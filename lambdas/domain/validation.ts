@@ -19,7 +19,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  */
 export function compileSchema(name: string, schema: JsonSchema, whole: string): SchemaCheck {
   try {
-    shared ??= compiler({ validateSchema: false });
+    shared ??= compiler({ validateSchema: false, meta: false });
     const validate = shared.compile(schema);
     const declared = declaredNames(schema);
     return (value) => {
@@ -34,7 +34,7 @@ export function compileSchema(name: string, schema: JsonSchema, whole: string): 
 /** Checks a schema against the standard itself. For tests and tools. Throws InvalidDataError. */
 export function checkSchema(name: string, schema: JsonSchema): void {
   try {
-    compiler({ validateSchema: true }).compile(schema);
+    compiler({ validateSchema: true, meta: true }).compile(schema);
   } catch (cause) {
     throw unusable(name, cause);
   }
@@ -44,7 +44,7 @@ export function checkSchema(name: string, schema: JsonSchema): void {
 let shared: Ajv | undefined;
 
 /** Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema. */
-function compiler(options: { validateSchema: boolean }): Ajv {
+function compiler(options: { validateSchema: boolean; meta: boolean }): Ajv {
   const ajv = new Ajv({
     strict: true,
     strictTypes: false,
