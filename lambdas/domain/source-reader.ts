@@ -1,6 +1,7 @@
 import {
   HEAD_BYTES,
   openFile,
+  positionAfter,
   readRecords,
   type CsvDialect,
   type DefectItem,
@@ -32,13 +33,6 @@ export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'format' | '
 
 /** One record of a source, or what stands in its place. */
 export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: string });
-
-/** The position behind an item: what follows is read from there. */
-export const positionBehind = ({ endByteOffset, recordNo, endLine }: SourceItem): ReaderPosition => ({
-  byteOffset: endByteOffset,
-  recordNo,
-  line: endLine,
-});
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
   // A range request behind the last byte is an error in S3.
@@ -110,7 +104,7 @@ export async function* endWithDefect(
     for await (const items of batches) {
       yield items;
       const last = items.at(-1);
-      if (last) end = positionBehind(last);
+      if (last) end = positionAfter(last);
     }
   } catch (error) {
     if (!(error instanceof UnreadableSourceError)) throw error;

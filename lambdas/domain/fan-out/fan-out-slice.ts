@@ -1,9 +1,9 @@
 import { LeaseLostError } from '../errors.ts';
-import type { ReaderPosition } from '../files/reader.ts';
+import { positionAfter, type ReaderPosition } from '../files/reader.ts';
 import type { FanOutMessage } from '../messages.ts';
 import type { Submission } from '../model.ts';
 import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../slices.ts';
-import { positionBehind, type SourceItem } from '../source-reader.ts';
+import type { SourceItem } from '../source-reader.ts';
 import { UnreadableSourceError } from '../unreadable-source.ts';
 import type { TimeBudget } from '../time.ts';
 import { beginReading, continueReading, lastPossiblySent, type Reading } from './beginning.ts';
@@ -107,7 +107,7 @@ function* splitAt(batch: readonly SourceItem[], every: number): Generator<readon
 
 function behind(items: readonly SourceItem[], lastRecord: number): ReaderPosition | undefined {
   const last = items.findLast((item) => item.recordNo <= lastRecord);
-  return last && positionBehind(last);
+  return last && positionAfter(last);
 }
 
 /** Notes that everything before `at` has been sent. Only ever called when it has been. */
