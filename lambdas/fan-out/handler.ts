@@ -10,13 +10,18 @@ import { parseFanOutMessage } from '../domain/messages.ts';
 import { eachDelivery } from '../domain/slices.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readFanOutEnvironment } from './env.ts';
 
 const env = readFanOutEnvironment();
 const dynamo = createDynamoClient();
 const sqs = createSqsClient();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const deps: FanOutDeps = {
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),

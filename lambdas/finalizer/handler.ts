@@ -13,12 +13,17 @@ import { parseFinalizeMessage } from '../domain/messages.ts';
 import { eachDelivery } from '../domain/slices.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readFinalizerEnvironment } from './env.ts';
 
 const env = readFinalizerEnvironment();
 const dynamo = createDynamoClient();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const deps: FinalizeDeps = {
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),

@@ -11,13 +11,18 @@ import { reconcile } from '../domain/reconcile/reconcile.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { eventHandler } from '../runtime/event.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readReconcilerEnvironment } from './env.ts';
 
 const env = readReconcilerEnvironment();
 const dynamo = createDynamoClient();
 const sqs = createSqsClient();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const HOUR_MS = 3_600_000;
 

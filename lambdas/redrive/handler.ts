@@ -8,7 +8,7 @@ import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
 import { redrive } from '../domain/redrive/redrive.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { eventHandler } from '../runtime/event.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readRedriveEnvironment } from './env.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +16,12 @@ const HOUR_MS = 3_600_000;
 const env = readRedriveEnvironment();
 const dynamo = createDynamoClient();
 const sqs = createSqsClient();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const deps: RedriveDeps = {
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),

@@ -1,11 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type * as v from 'valibot';
 import type { DomainEvent, Telemetry } from '../domain/ports.ts';
 import type { InvocationContext } from './budget.ts';
 import { pointsOf, type MetricPoint } from './event-metrics.ts';
 import { logFields } from './log-fields.ts';
-import type { common } from './variables.ts';
 
 export interface TelemetryOptions {
   /** The function, as in POWERTOOLS_SERVICE_NAME. */
@@ -24,19 +22,6 @@ export interface InvocationTelemetry extends Telemetry {
   /** Writes what was counted since the last time. */
   flush(): void;
 }
-
-/** The variables that every function has, as far as telemetry goes by them. */
-type TelemetryEnvironment = v.InferOutput<v.ObjectSchema<typeof common, undefined>>;
-
-/** Telemetry of the function whose environment this is. */
-export const telemetryOf = (env: TelemetryEnvironment, successShare?: number): InvocationTelemetry =>
-  createTelemetry({
-    service: env.POWERTOOLS_SERVICE_NAME,
-    stage: env.STAGE,
-    namespace: env.POWERTOOLS_METRICS_NAMESPACE,
-    logLevel: env.POWERTOOLS_LOG_LEVEL,
-    ...(successShare !== undefined && { successShare }),
-  });
 
 /** Structured logs and embedded metrics with Powertools. Fields and metrics are allow-lists, see log-fields.ts and event-metrics.ts. */
 export function createTelemetry(options: TelemetryOptions): InvocationTelemetry {

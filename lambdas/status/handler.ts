@@ -13,13 +13,18 @@ import { getSubmission, listSubmissions } from '../domain/api/status.ts';
 import { createTallyMemory } from '../domain/api/tally-memory.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readStatusEnvironment } from './env.ts';
 
 const env = readStatusEnvironment();
 const dynamo = createDynamoClient();
 const s3 = createS3Client();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const deps = {
   tallies: createTallyMemory(clock),

@@ -12,13 +12,18 @@ import { createTallyMemory } from '../domain/api/tally-memory.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { secureRandom } from '../runtime/random.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readSubmitEnvironment } from './env.ts';
 
 const env = readSubmitEnvironment();
 const dynamo = createDynamoClient();
 const s3 = createS3Client();
-const telemetry = telemetryOf(env);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+});
 
 const deps = {
   tallies: createTallyMemory(clock),

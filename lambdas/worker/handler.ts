@@ -14,13 +14,19 @@ import { prepareWorker } from '../domain/worker/deps.ts';
 import { processBatch } from '../domain/worker/process-batch.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import { telemetryOf } from '../runtime/telemetry.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { readWorkerEnvironment } from './env.ts';
 
 const env = readWorkerEnvironment();
 const dynamo = createDynamoClient();
 const sqs = createSqsClient();
-const telemetry = telemetryOf(env, env.SUCCESS_LOG_SHARE);
+const telemetry = createTelemetry({
+  service: env.POWERTOOLS_SERVICE_NAME,
+  stage: env.STAGE,
+  namespace: env.POWERTOOLS_METRICS_NAMESPACE,
+  logLevel: env.POWERTOOLS_LOG_LEVEL,
+  successShare: env.SUCCESS_LOG_SHARE,
+});
 
 const worker = prepareWorker(
   {
