@@ -95,6 +95,7 @@ const providerOverride = v.strictObject({
   ),
   ratePerSecond: v.optional(between(0.01, 100_000)),
   burst: v.optional(whole(0, 100_000, 'calls')),
+  maxConcurrentCalls: v.optional(whole(1, 100_000, 'calls')),
   p99Ms: v.optional(whole(1, 900_000, 'milliseconds')),
 });
 

@@ -36,12 +36,14 @@ export function parseStage(input: unknown): Stage {
 export const providersOf = ({ providers }: Pick<Stage, 'providers'>): ProviderConfig[] =>
   PROVIDERS.map((provider) => {
     const override = providers[provider.name];
+    const maxConcurrentCalls = override?.maxConcurrentCalls ?? provider.maxConcurrentCalls;
     return {
       ...provider,
       baseUrl: override?.baseUrl ?? provider.baseUrl,
       ratePerSecond: override?.ratePerSecond ?? provider.ratePerSecond,
       burst: override?.burst ?? provider.burst,
       p99Ms: override?.p99Ms ?? provider.p99Ms,
+      ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls }),
     };
   });
 

@@ -22,7 +22,7 @@ const MIN_FUNCTION_TIMEOUT_SECONDS = 30;
 
 export interface CapacityInput {
   /** The providers with the stage's rates; each record may need a call to every one of them. */
-  providers: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond' | 'p99Ms' | 'timeoutMs'>[];
+  providers: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond' | 'p99Ms' | 'timeoutMs' | 'maxConcurrentCalls'>[];
   /** Records per invocation. */
   batchSize: number;
   /** Part of the pace that each lane gets while both have work; together 1. */
@@ -35,6 +35,8 @@ export interface CapacityInput {
 export interface Capacity {
   /** Maximum concurrency of each lane's event source. */
   maxConcurrency: Readonly<Record<Lane, number>>;
+  /** Calls that one worker may have open at each provider that limits them, by name: all workers together keep its limit. */
+  callsPerWorker: Readonly<Record<string, number>>;
   batchWindowSeconds: number;
   functionTimeoutSeconds: number;
   visibilityTimeoutSeconds: number;
@@ -55,6 +57,9 @@ export class CapacityError extends SluiceError {}
  * - *Lanes*: whoever comes first to the pacer reserves a batch's worth of slots, so lanes with work share the pace in the
  *   ratio of their concurrency. The lane with the smallest share gets the needed concurrency, so that each lane alone can use the
  *   whole pace, and the others as much more as their share is larger.
+ * - *Calls at the same time*: a provider's limit is divided among the workers that there can be, at least one call each; where
+ *   there would be more workers than calls, fewer run. So the limit is kept by arithmetic, with nothing that a crash could leave
+ *   behind.
  * - *Timeout*: while all of them are busy a batch waits for `total concurrency × batch size ÷ slowest pace`; after that
  *   the slowest answers and the hand-back must still fit.
  * - *Visibility*: see {@link visibilityTimeoutSeconds}.
@@ -64,9 +69,10 @@ export class CapacityError extends SluiceError {}
 export function deriveCapacity(input: CapacityInput): Capacity {
   checkInput(input);
   const { providers, batchSize } = input;
-  const maxConcurrency = laneConcurrency(input, Math.max(...providers.map((p) => neededConcurrency(p, batchSize))));
-  const workers = LANES.reduce((sum, lane) => sum + maxConcurrency[lane], 0);
-  const saturatedBatchMs = Math.ceil((workers * batchSize * 1_000) / Math.min(...providers.map(pacePerSecond)));
+  const wanted = laneConcurrency(input, Math.max(...providers.map((p) => neededConcurrency(p, batchSize))));
+  const maxConcurrency = withinCallLimits(providers, wanted);
+  const workers = total(maxConcurrency);
+  const saturatedBatchMs = Math.ceil((workers * batchSize * 1_000) / Math.min(...providers.map(sustainedPerSecond)));
   const slowestAnswerMs = providers.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
   const functionTimeoutSeconds = Math.max(
     MIN_FUNCTION_TIMEOUT_SECONDS,
@@ -76,6 +82,7 @@ export function deriveCapacity(input: CapacityInput): Capacity {
   const batchWindowSeconds = batchSize > MAX_BATCH_WITHOUT_WINDOW ? 1 : 0;
   return {
     maxConcurrency,
+    callsPerWorker: callsPerWorker(providers, workers),
     batchWindowSeconds,
     functionTimeoutSeconds,
     visibilityTimeoutSeconds: visibilityTimeoutSeconds(functionTimeoutSeconds, batchWindowSeconds),
@@ -93,6 +100,45 @@ export const visibilityTimeoutSeconds = (functionTimeoutSeconds: number, batchWi
   6 * functionTimeoutSeconds + batchWindowSeconds;
 
 const pacePerSecond = ({ ratePerSecond }: Pick<ProviderConfig, 'ratePerSecond'>): number => ratePerSecond * PACE_SHARE;
+
+const total = (byLane: Readonly<Record<Lane, number>>): number => LANES.reduce((sum, lane) => sum + byLane[lane], 0);
+
+/** Calls per second that get through while answers take twice the 99th percentile. */
+const sustainedPerSecond = (provider: CapacityInput['providers'][number]): number =>
+  Math.min(
+    pacePerSecond(provider),
+    ((provider.maxConcurrentCalls ?? Infinity) * 1_000) / (LATENCY_FACTOR * provider.p99Ms),
+  );
+
+/** As many workers as every provider that limits its concurrent calls can give one call each. */
+function withinCallLimits(
+  providers: CapacityInput['providers'],
+  wanted: Readonly<Record<Lane, number>>,
+): Readonly<Record<Lane, number>> {
+  const [tightest] = [...providers].sort(
+    (a, b) => (a.maxConcurrentCalls ?? Infinity) - (b.maxConcurrentCalls ?? Infinity),
+  );
+  const limit = tightest?.maxConcurrentCalls ?? Infinity;
+  const workers = total(wanted);
+  if (workers <= limit) return wanted;
+  const fewest = LANES.length * MIN_EVENT_SOURCE_CONCURRENCY;
+  if (limit < fewest) {
+    throw new CapacityError(
+      `Provider "${tightest?.name}" has maxConcurrentCalls ${limit}, and the lanes' event sources run at least ` +
+        `${fewest} workers together: raise it to ${fewest} or more.`,
+    );
+  }
+  const small = Math.floor((limit * wanted.small) / workers);
+  const clamped = Math.min(Math.max(small, MIN_EVENT_SOURCE_CONCURRENCY), limit - MIN_EVENT_SOURCE_CONCURRENCY);
+  return { small: clamped, bulk: limit - clamped };
+}
+
+const callsPerWorker = (providers: CapacityInput['providers'], workers: number): Record<string, number> =>
+  Object.fromEntries(
+    providers.flatMap(({ name, maxConcurrentCalls }) =>
+      maxConcurrentCalls === undefined ? [] : [[name, Math.floor(maxConcurrentCalls / workers)]],
+    ),
+  );
 
 function neededConcurrency(provider: CapacityInput['providers'][number], batchSize: number): number {
   const batchSeconds = (LATENCY_FACTOR * provider.p99Ms + BATCH_OVERHEAD_MS) / 1_000;
@@ -132,9 +178,14 @@ function checkTimeout(
 
 function checkInput({ providers, batchSize, laneShares, maxFunctionTimeoutSeconds }: CapacityInput): void {
   if (providers.length === 0) throw new CapacityError('No provider is configured: add one to config/providers.ts.');
-  for (const { name, ratePerSecond, p99Ms, timeoutMs } of providers) {
+  for (const { name, ratePerSecond, p99Ms, timeoutMs, maxConcurrentCalls } of providers) {
     if (!(ratePerSecond > 0)) {
       throw new CapacityError(`Provider "${name}" allows ${ratePerSecond} calls per second: set a rate above zero.`);
+    }
+    if (maxConcurrentCalls !== undefined && !(Number.isInteger(maxConcurrentCalls) && maxConcurrentCalls >= 1)) {
+      throw new CapacityError(
+        `Provider "${name}" has maxConcurrentCalls ${maxConcurrentCalls}: set a whole number of at least 1, or leave it out.`,
+      );
     }
     if (!(p99Ms > 0 && p99Ms < timeoutMs)) {
       throw new CapacityError(

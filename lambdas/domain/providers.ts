@@ -33,6 +33,8 @@ export interface ProviderConfig {
   ratePerSecond: number;
   /** Calls beyond the rate that the provider tolerates at one moment. */
   burst: number;
+  /** Calls that the provider answers at the same time, of the whole fleet; absent where it sets no such limit. */
+  maxConcurrentCalls?: number;
   /** Expected 99th percentile of the answer time: sizes concurrency. */
   p99Ms: number;
   answers: AnswerTable;

@@ -49,6 +49,14 @@ const baseUrls = json(
 /** Calls per second that every provider allows, by name, as JSON. */
 const rates = json(v.record(providerName, v.pipe(v.number(), v.gtValue(0, 'rates above zero are required'))));
 
+/** Calls that one worker may have open at the same time at the providers that limit them, by name, as JSON. */
+const callLimits = json(
+  v.record(
+    providerName,
+    v.pipe(v.number(), v.integer('whole numbers are required'), v.minValue(1, 'at least 1 is required')),
+  ),
+);
+
 /** Origins (`https://app.example.com`) that browsers may call from, as a JSON array; `["*"]` for any. */
 const origins = json(v.array(v.pipe(v.string(), v.minLength(1))));
 
@@ -75,6 +83,7 @@ export const shared = {
   FINALIZE_QUEUE_URL: text,
   PROVIDER_RATES: rates,
   PROVIDER_BASE_URLS: baseUrls,
+  PROVIDER_CALLS_PER_WORKER: callLimits,
   CORS_ORIGINS: origins,
   /** Bytes of one record as it stands in the file. */
   MAX_RECORD_BYTES: wholeNumber(1),

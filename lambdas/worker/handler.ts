@@ -48,6 +48,7 @@ const worker = prepareWorker(
   },
   {
     providers: withOverrides(PROVIDERS, { baseUrls: env.PROVIDER_BASE_URLS, ratesPerSecond: env.PROVIDER_RATES }),
+    callsPerWorker: env.PROVIDER_CALLS_PER_WORKER,
     recordSchema,
   },
 );

@@ -54,6 +54,7 @@ export class Lane extends Construct {
         PROVIDERS_SECRET_ARN: props.providersSecret.secretArn,
         PROVIDER_BASE_URLS: props.providerBaseUrls,
         PROVIDER_RATES: props.providerRates,
+        PROVIDER_CALLS_PER_WORKER: JSON.stringify(capacity.callsPerWorker),
         LANE: lane,
         LANE_QUEUE_URL: this.queue.queue.queueUrl,
         LANE_DLQ_URL: this.queue.dlq.queueUrl,

@@ -63,6 +63,60 @@ describe('the capacity', () => {
     });
   });
 
+  describe('with a provider that limits its concurrent calls', () => {
+    const limited = (maxConcurrentCalls: number, change = {}) =>
+      deriveCapacity(input({ providers: [provider({ maxConcurrentCalls })], ...change }));
+
+    it('divides them among the workers', () => {
+      expect(limited(300)).toMatchObject({ maxConcurrency: { small: 34, bulk: 34 }, callsPerWorker: { company: 4 } });
+    });
+
+    it('runs fewer workers where there are fewer calls, in the ratio of the shares', () => {
+      expect(limited(20)).toMatchObject({ maxConcurrency: { small: 10, bulk: 10 }, callsPerWorker: { company: 1 } });
+      expect(limited(20, { laneShares: { small: 0.25, bulk: 0.75 } }).maxConcurrency).toEqual({ small: 5, bulk: 15 });
+      expect(limited(5, { laneShares: { small: 0.1, bulk: 0.9 } }).maxConcurrency).toEqual({ small: 2, bulk: 3 });
+    });
+
+    it('expects a saturated batch to last as long as the calls allow', () => {
+      // 20 workers x 10 records at 20 calls / 1.6 s.
+      expect(limited(20).saturatedBatchMs).toBe(16_000);
+    });
+
+    it('gives no limit to a provider that has none', () => {
+      expect(deriveCapacity(input()).callsPerWorker).toEqual({});
+    });
+
+    it.each([
+      [3, /maxConcurrentCalls 3, and .* at least 4 workers together: raise it to 4/],
+      [0, /maxConcurrentCalls 0: set a whole number/],
+      [2.5, /maxConcurrentCalls 2\.5: set a whole number/],
+    ])('refuses %p', (calls, message) => {
+      expect(() => limited(calls)).toThrow(message);
+    });
+
+    it('never allows more calls than the limit, whatever the combination', () => {
+      const arbitrary = fc.record({
+        maxConcurrentCalls: fc.integer({ min: 4, max: 500 }),
+        ratePerSecond: fc.double({ min: 1, max: 800, noNaN: true }),
+        small: fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+      });
+      fc.assert(
+        fc.property(arbitrary, ({ maxConcurrentCalls, ratePerSecond, small }) => {
+          const providers = [provider({ maxConcurrentCalls, ratePerSecond })];
+          const laneShares = { small, bulk: 1 - small };
+          const { maxConcurrency, callsPerWorker } = deriveCapacity(
+            input({ providers, laneShares, batchSize: 20, maxFunctionTimeoutSeconds: 900 }),
+          );
+          const calls = callsPerWorker['company'] ?? 0;
+          expect(calls).toBeGreaterThanOrEqual(1);
+          expect((maxConcurrency.small + maxConcurrency.bulk) * calls).toBeLessThanOrEqual(maxConcurrentCalls);
+          expect(Math.min(maxConcurrency.small, maxConcurrency.bulk)).toBeGreaterThanOrEqual(2);
+        }),
+        { seed: 1, numRuns: 300 },
+      );
+    });
+  });
+
   it('refuses a batch that cannot end within the timeout, and says why', () => {
     const slow = provider({ ratePerSecond: 0.2 });
     const derive = () => deriveCapacity(input({ providers: [slow] }));

@@ -2,7 +2,7 @@ import { createFailureRow, FAILURES_TO_SUSPECT } from '../breaker.ts';
 import { isOpenForCalls, reserveSlots, sleepUntil } from '../pacer.ts';
 import type { ProviderState } from '../ports.ts';
 import type { TimeBudget } from '../time.ts';
-import { callProvider, deferred, failedInternally, startWithinMs } from './call.ts';
+import { callUnlessStopped, deferred, failedInternally, startWithinMs } from './call.ts';
 import type { EnrichDeps, ProviderResult, Run } from './call.ts';
 import { judge, note, probe, type Verdict } from './outage.ts';
 import type { Provider } from './provider.ts';
@@ -161,11 +161,8 @@ const excuse = (run: Run, verdict: Verdict): ProviderResult =>
   verdict.outage ? deferred(run, verdict.reason, verdict.untilMs) : deferred(run, 'breaker_open');
 
 async function callInTime(run: Run, url: string): Promise<ProviderResult> {
-  if (run.halt !== undefined && run.halt.untilMs > run.deps.clock.now())
-    return deferred(run, run.halt.reason, run.halt.untilMs);
-  if (startWithinMs(run) < 0) return deferred(run, 'out_of_time');
   try {
-    return await callProvider(run, url);
+    return await callUnlessStopped(run, url);
   } catch (error) {
     return failedInternally(run, error);
   }

@@ -57,8 +57,21 @@ export const deferred = (run: Pick<Run, 'deps'>, reason: DeferralReason, untilMs
 export const startWithinMs = ({ provider, budget }: Pick<Run, 'provider' | 'budget'>): number =>
   budget.remainingMs() - provider.config.timeoutMs - SETTLE_RESERVE_MS;
 
-/** Calls the provider once; a refused credential is read again, and with a new one the call is repeated at once. */
-export async function callProvider(run: Run, url: string): Promise<ProviderResult> {
+/** Calls the provider once, when it may have another call open. */
+export const callProvider = async (run: Run, url: string): Promise<ProviderResult> =>
+  run.provider.gate(async () => callNow(run, url));
+
+/** Calls the provider once, unless the batch has found it closed or time has run out, be it while the call waited its turn. */
+export const callUnlessStopped = async (run: Run, url: string): Promise<ProviderResult> =>
+  run.provider.gate(async () => {
+    const { deps, halt } = run;
+    if (halt !== undefined && halt.untilMs > deps.clock.now()) return deferred(run, halt.reason, halt.untilMs);
+    if (startWithinMs(run) < 0) return deferred(run, 'out_of_time');
+    return callNow(run, url);
+  });
+
+/** A refused credential is read again, and with a new one the call is repeated at once. */
+async function callNow(run: Run, url: string): Promise<ProviderResult> {
   const { deps, provider } = run;
   const { name } = provider.config;
   const credential = await deps.credentials.get(name);

@@ -1,3 +1,4 @@
+import { createGate, type Gate } from '../concurrency.ts';
 import { InvalidDataError } from '../errors.ts';
 import type { ProviderConfig } from '../providers.ts';
 import { compileSchema } from '../validation.ts';
@@ -9,6 +10,8 @@ export interface Provider {
   config: ProviderConfig;
   lookup: LookupBuilder;
   rules: AnswerRules;
+  /** Lets this process's calls through, as many at the same time as its share of the provider's limit. */
+  gate: Gate;
   /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
   canaryUrl?: string;
 }
@@ -21,21 +24,24 @@ const MAX_ANSWERS_BYTES = 256 * 1024;
  *
  * @throws InvalidDataError that names the provider and what to correct.
  */
-export function prepareProviders(configs: readonly ProviderConfig[]): Provider[] {
+export function prepareProviders(
+  configs: readonly ProviderConfig[],
+  callsPerWorker: Readonly<Record<string, number>> = {},
+): Provider[] {
   const bytes = configs.reduce((sum, { maxBodyBytes }) => sum + maxBodyBytes, 0);
   if (bytes > MAX_ANSWERS_BYTES) {
     throw new InvalidDataError(
       `The providers' maxBodyBytes add up to ${bytes}: lower them to ${MAX_ANSWERS_BYTES} together, or a row cannot hold the answers.`,
     );
   }
-  return configs.map(prepare);
+  return configs.map((config) => prepare(config, callsPerWorker[config.name] ?? Infinity));
 }
 
-function prepare(config: ProviderConfig): Provider {
+function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
   const { name, answers, maxBodyBytes, responseSchema, canary } = config;
   const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
   const lookup = createLookup(config);
-  const prepared = { config, lookup, rules: { name, answers, maxBodyBytes, checkBody } };
+  const prepared = { config, lookup, rules: { name, answers, maxBodyBytes, checkBody }, gate: createGate(callsAtOnce) };
   if (canary === undefined) return prepared;
   const request = lookup(canary);
   if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };

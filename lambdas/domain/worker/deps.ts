@@ -31,10 +31,15 @@ export interface WorkerDeps extends WorkerPorts {
  */
 export const prepareWorker = (
   ports: WorkerPorts,
-  config: { providers: readonly ProviderConfig[]; recordSchema: Readonly<Record<string, unknown>> },
+  config: {
+    providers: readonly ProviderConfig[];
+    /** Calls that this process may have open at the same time, for providers that limit them. */
+    callsPerWorker?: Readonly<Record<string, number>>;
+    recordSchema: Readonly<Record<string, unknown>>;
+  },
 ): WorkerDeps => ({
   ...ports,
-  apis: prepareProviders(config.providers),
+  apis: prepareProviders(config.providers, config.callsPerWorker),
   checkRecord: createRecordValidator(config.recordSchema),
   cache: createSubmissionCache(ports.submissions, ports.clock),
 });

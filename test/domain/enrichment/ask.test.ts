@@ -3,6 +3,7 @@ import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { askProvider } from '../../../lambdas/domain/enrichment/ask.ts';
 import type { EnrichDeps } from '../../../lambdas/domain/enrichment/call.ts';
 import { prepareProviders } from '../../../lambdas/domain/enrichment/provider.ts';
+import { SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
 import { intervalMs, type ProviderConfig } from '../../../lambdas/domain/providers.ts';
 import { makeProvider } from '../../support/factories.ts';
 import { createFakeProvider, respond } from '../../support/fake-provider.ts';
@@ -20,9 +21,10 @@ interface Options {
   config?: Partial<ProviderConfig>;
   hook?: PortHook;
   hasCanary?: boolean;
+  callsAtOnce?: number;
 }
 
-function setUp({ config: overrides = {}, hook, hasCanary = true }: Options = {}) {
+function setUp({ config: overrides = {}, hook, hasCanary = true, callsAtOnce }: Options = {}) {
   const clock = createVirtualClock();
   const config = makeProvider({ ...(hasCanary ? { canary: CANARY } : {}), ...overrides });
   const world = createMemoryWorld({
@@ -31,7 +33,7 @@ function setUp({ config: overrides = {}, hook, hasCanary = true }: Options = {})
     ...(hook === undefined ? {} : { hook }),
   });
   const transport = createFakeProvider(clock);
-  const [provider] = prepareProviders([config]);
+  const [provider] = prepareProviders([config], callsAtOnce === undefined ? {} : { [config.name]: callsAtOnce });
   if (provider === undefined) throw new Error('No provider was prepared.');
   const deps: EnrichDeps = {
     providers: world.providers,
@@ -534,5 +536,43 @@ describe('without a canary', () => {
     await providers.open('company', { epoch: 0, openUntilMs: clock.now() });
     const results = await ask(2);
     expect(results.map(({ kind }) => kind)).toEqual(['answer', 'deferred']);
+  });
+});
+
+describe('a provider that limits its concurrent calls', () => {
+  /** The most calls that were open at the same time; each lasts as long as the answer takes. */
+  const mostAtOnce = (calls: readonly { atMs: number }[], latencyMs: number): number =>
+    Math.max(
+      ...calls.map(({ atMs }) => calls.filter((other) => other.atMs <= atMs && atMs < other.atMs + latencyMs).length),
+    );
+
+  it.each([
+    [1, 1],
+    [3, 3],
+    [undefined, 10],
+  ])('has at most %p of a worker open', async (callsAtOnce, most) => {
+    const { kinds, transport } = setUp({
+      config: { ratePerSecond: 10_000 },
+      ...(callsAtOnce === undefined ? {} : { callsAtOnce }),
+    });
+    transport.latencyMs = 400;
+    expect(await kinds(10)).toEqual(repeat('answer', 10));
+    expect(mostAtOnce(transport.calls, 400)).toBe(most);
+  });
+
+  it('keeps the time that the slowest answer needs, also for calls that waited for others', async () => {
+    const { kinds, transport, config } = setUp({ config: { ratePerSecond: 10_000 }, callsAtOnce: 1 });
+    transport.latencyMs = 1_000;
+    // Two calls begin in time; the third would begin when its slowest answer could not be written any more.
+    const results = await kinds(4, config.timeoutMs + SETTLE_RESERVE_MS + 1_500);
+    expect(results).toEqual(['answer', 'answer', 'deferred: out_of_time', 'deferred: out_of_time']);
+    expect(transport.calls).toHaveLength(2);
+  });
+
+  it('is not called by what waited, once it has asked for quiet', async () => {
+    const { kinds, transport } = setUp({ config: { ratePerSecond: 10_000 }, callsAtOnce: 1 });
+    transport.behave((_, index) => (index === 1 ? respond(429, undefined, { 'retry-after': '30' }) : undefined));
+    expect(await kinds(4)).toEqual(['answer', ...repeat('deferred: provider_throttled', 3)]);
+    expect(transport.calls).toHaveLength(2);
   });
 });
