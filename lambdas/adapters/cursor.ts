@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { InvalidDataError } from '../domain/errors.ts';
+import { InvalidCursorError } from '../domain/errors.ts';
 
 const CHECK_LENGTH = 16;
 
@@ -18,11 +18,11 @@ export function encodeCursor(scope: string, position: unknown): string {
   return Buffer.from(checkOf(scope, text) + text).toString('base64url');
 }
 
-/** Reads a cursor back. Throws {@link InvalidDataError} for one that {@link encodeCursor} did not make for this scope. */
+/** Reads a cursor back. Throws {@link InvalidCursorError} for one that {@link encodeCursor} did not make for this scope. */
 export function decodeCursor<S extends v.GenericSchema>(scope: string, schema: S, cursor: string): v.InferOutput<S> {
   const decoded = Buffer.from(cursor, 'base64url').toString('utf8');
   const text = decoded.slice(CHECK_LENGTH);
-  const refusal = new InvalidDataError('The cursor is not one that this list gave: begin again without a cursor.');
+  const refusal = new InvalidCursorError('The cursor is not one that this list gave: begin again without a cursor.');
   if (decoded.slice(0, CHECK_LENGTH) !== checkOf(scope, text)) throw refusal;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
   if (!parsed.success) throw refusal;

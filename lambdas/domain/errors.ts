@@ -15,6 +15,9 @@ export class SluiceError extends Error {
 /** A value at a boundary (message, item, variable, request) does not have the shape it must have. */
 export class InvalidDataError extends SluiceError {}
 
+/** A cursor is not one that the list gave: the caller's mistake, unlike anything stored that cannot be read. */
+export class InvalidCursorError extends InvalidDataError {}
+
 /** A dependency (queue, table, object store, secret) throttled, failed or did not answer: the same call may succeed later. */
 export class DependencyUnavailableError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { decodeCursor, encodeCursor } from '../../lambdas/adapters/cursor.ts';
-import { InvalidDataError } from '../../lambdas/domain/errors.ts';
+import { InvalidCursorError } from '../../lambdas/domain/errors.ts';
 
 const schema = v.tuple([v.number(), v.string()]);
 const cursor = encodeCursor('tenant acme', [17, 'sub_1']);
@@ -21,6 +21,6 @@ describe('cursors', () => {
     ['that is empty', ''],
     ['that is no base64', '%%%'],
   ])('one %s is refused', (_what, given) => {
-    expect(() => decodeCursor('tenant acme', schema, given)).toThrow(InvalidDataError);
+    expect(() => decodeCursor('tenant acme', schema, given)).toThrow(InvalidCursorError);
   });
 });

@@ -1,6 +1,6 @@
 import { encodeCursor } from '../../lambdas/adapters/cursor.ts';
 import { createSubmissionStore } from '../../lambdas/adapters/submission-store.ts';
-import { InvalidDataError } from '../../lambdas/domain/errors.ts';
+import { InvalidCursorError } from '../../lambdas/domain/errors.ts';
 import { startTables, type TestTables } from '../contracts/tables.ts';
 import { makeSubmission, TENANT_ID } from '../support/factories.ts';
 import { createTestClock, START_MS } from '../support/memory/index.ts';
@@ -19,7 +19,7 @@ test('a cursor whose place no list has is refused, and one of another place only
   const list = async (cursor: string) => submissions.listByTenant({ tenantId: TENANT_ID, limit: 10, cursor });
 
   for (const position of ['[]', '["1","x"]', '[1.5,"x"]', '[1,""]', `[1,"${'x'.repeat(2_000)}"]`, 'null']) {
-    await expect(list(encodeCursor(SCOPE, JSON.parse(position)))).rejects.toThrow(InvalidDataError);
+    await expect(list(encodeCursor(SCOPE, JSON.parse(position)))).rejects.toThrow(InvalidCursorError);
   }
   const before = await list(encodeCursor(SCOPE, [START_MS + 1, 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SE']));
   expect(before.items.map(({ tenantId }) => tenantId)).toEqual([TENANT_ID]);

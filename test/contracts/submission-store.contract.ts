@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { InvalidDataError } from '../../lambdas/domain/errors.ts';
+import { InvalidCursorError } from '../../lambdas/domain/errors.ts';
 import type { Submission } from '../../lambdas/domain/model.ts';
 import type { Page } from '../../lambdas/domain/ports.ts';
 import { EXPIRES_AT_SECONDS, makeSubmission, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';
@@ -182,9 +182,9 @@ export function describeSubmissionStore(make: Make<StoreWorld>): void {
       expect(nextCursor).not.toBe('');
 
       const foreign = world.submissions.listByTenant({ tenantId: 'other', limit: 1, cursor: nextCursor });
-      await expect(foreign).rejects.toBeInstanceOf(InvalidDataError);
+      await expect(foreign).rejects.toBeInstanceOf(InvalidCursorError);
       const forged = world.submissions.listByTenant({ tenantId: TENANT_ID, limit: 1, cursor: 'WzEsImEiXQ' });
-      await expect(forged).rejects.toBeInstanceOf(InvalidDataError);
+      await expect(forged).rejects.toBeInstanceOf(InvalidCursorError);
     });
 
     test('what is due comes oldest first and not beyond the limit', async () => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { InvalidDataError } from '../errors.ts';
+import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import type { SubmissionStore } from '../ports.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
@@ -45,7 +45,7 @@ async function readPage(submissions: SubmissionStore, query: ListQuery): ReturnT
     return await submissions.listByTenant(query);
   } catch (error) {
     // A forged position inside of a well-formed cursor.
-    if (query.cursor !== undefined && error instanceof InvalidDataError) throw invalidCursor(error);
+    if (error instanceof InvalidCursorError) throw invalidCursor(error);
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 import { encodeCursor } from '../../../lambdas/domain/api/cursor.ts';
+import { InvalidDataError } from '../../../lambdas/domain/errors.ts';
 import type { Submission } from '../../../lambdas/domain/model.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
 import { BASE_URL, createTestApi } from '../../support/api/api.ts';
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
-import { START_MS } from '../../support/memory/index.ts';
+import { START_MS, type PortHook } from '../../support/memory/index.ts';
 
 const PATH = `/v1/submissions/${SUBMISSION_ID}`;
 
@@ -74,8 +75,8 @@ describe('the status of a submission', () => {
 });
 
 describe('the list of submissions', () => {
-  const arrangeMany = async (count: number) => {
-    const api = createTestApi();
+  const arrangeMany = async (count: number, hook?: PortHook) => {
+    const api = createTestApi(hook && { hook });
     for (let n = 1; n <= count; n++) {
       await api.world.submissions.create(
         makeSubmission({
@@ -152,6 +153,18 @@ describe('the list of submissions', () => {
       expect([status, problem.code]).toEqual([400, 'invalid_cursor']);
     }
     expect((await call('GET', '/v1/submissions', { query: { limit: '1', cursor } })).status).toBe(200);
+  });
+
+  test('does not blame the cursor for a submission that cannot be read', async () => {
+    let isReadable = true;
+    const { call } = await arrangeMany(3, async ({ method }, apply) => {
+      if (method === 'listByTenant' && !isReadable) throw new InvalidDataError('The stored head is not valid.');
+      return apply();
+    });
+    const { body } = await call('GET', '/v1/submissions', { query: { limit: '1' } });
+    isReadable = false;
+    const refused = await call('GET', '/v1/submissions', { query: { limit: '1', cursor: body.nextCursor } });
+    expect([refused.status, refused.body.code]).toEqual([500, 'internal_error']);
   });
 
   test.each([

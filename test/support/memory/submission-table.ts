@@ -1,4 +1,4 @@
-import { InvalidDataError, LeaseLostError, SluiceError } from '../../../lambdas/domain/errors.ts';
+import { InvalidCursorError, LeaseLostError, SluiceError } from '../../../lambdas/domain/errors.ts';
 import { isOpen, type Submission } from '../../../lambdas/domain/model.ts';
 import type { Page } from '../../../lambdas/domain/ports.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
@@ -86,7 +86,7 @@ export function pageOf(
   if (cursor !== undefined) {
     const [cursorScope, submissionId] = cursor.split(' ');
     from = sorted.findIndex((submission) => submission.submissionId === submissionId) + 1;
-    if (cursorScope !== scope || from === 0) throw new InvalidDataError('The cursor is not one that this list gave.');
+    if (cursorScope !== scope || from === 0) throw new InvalidCursorError('The cursor is not one that this list gave.');
   }
   const items = sorted.slice(from, from + limit);
   const last = items.at(-1);
