@@ -1,6 +1,7 @@
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import type { InvocationTelemetry } from './telemetry.ts';
+import { thrownOut } from './thrown.ts';
 
 export interface EventHandlerOptions<R> {
   work: (event: unknown, budget: TimeBudget) => Promise<R>;
@@ -9,7 +10,7 @@ export interface EventHandlerOptions<R> {
 
 /**
  * The wrapper of functions that are called by a schedule or by hand: they answer with what they did. Errors are logged and thrown on,
- * so that the caller sees them and the function's error metric counts them.
+ * so that the caller sees them and the function's error metric counts them; not their words where those are not ours.
  */
 export function eventHandler<R>({ work, telemetry }: EventHandlerOptions<R>) {
   return async (event: unknown, context: InvocationContext): Promise<R> => {
@@ -18,7 +19,7 @@ export function eventHandler<R>({ work, telemetry }: EventHandlerOptions<R>) {
       return await work(event, invocationBudget(context));
     } catch (error) {
       telemetry.emit({ name: 'unexpected_error', level: 'error', error });
-      throw error;
+      throw thrownOut(error);
     } finally {
       telemetry.flush();
     }

@@ -1,5 +1,6 @@
 import { SluiceError } from '../domain/errors.ts';
 import type { DomainEvent, EventFields } from '../domain/ports.ts';
+import { framesOf } from './thrown.ts';
 
 /** The fields of a log line, in this order: nothing else of an event is ever written, above all no record content. */
 const ALLOWED = [
@@ -43,14 +44,7 @@ function describeError(error: unknown, depth = 0): LogFields {
   if (error instanceof SluiceError) described['message'] = error.message.slice(0, MAX_TEXT_LENGTH);
   if ('code' in error && typeof error.code === 'string') described['code'] = error.code;
   // One stack tells the place; those of causes are mostly inside libraries.
-  if (depth === 0) described['stack'] = framesOf(error);
+  if (depth === 0) described['stack'] = framesOf(error).slice(0, MAX_STACK_FRAMES);
   if (error.cause !== undefined && depth < 3) described['cause'] = describeError(error.cause, depth + 1);
   return described;
 }
-
-const framesOf = ({ stack = '' }: Error): string[] =>
-  stack
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, MAX_STACK_FRAMES)
-    .map((line) => line.trim());
