@@ -1,8 +1,8 @@
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
-import { InvalidDataError, SluiceError } from '../domain/errors.ts';
+import { DependencyUnavailableError, InvalidDataError, SluiceError } from '../domain/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../domain/ports.ts';
-import { dependencyError } from './aws-errors.ts';
+import { awsErrorFacts, dependencyError } from './aws-errors.ts';
 import { isMissing, readError } from './object-errors.ts';
 import { objectStream } from './object-stream.ts';
 import { S3ObjectWriter } from './object-writer.ts';
@@ -13,6 +13,13 @@ export interface ObjectStoreOptions {
 }
 
 const STALL_TIMEOUT_MS = 10_000;
+
+interface ObjectToPut {
+  Key: string;
+  Body: Uint8Array;
+  ContentType: string;
+  IfNoneMatch?: '*';
+}
 
 /** One bucket, see {@link ObjectStore}. */
 export function createObjectStore(client: S3Client, bucket: string, options: ObjectStoreOptions = {}): ObjectStore {
@@ -45,6 +52,15 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
     }
   };
 
+  const put = async (object: ObjectToPut): Promise<ObjectInfo> => {
+    try {
+      const { ETag } = await client.send(new PutObjectCommand({ Bucket: bucket, ...object }));
+      return infoOf(object.Key, ETag, object.Body.byteLength);
+    } catch (error) {
+      throw dependencyError(error, `writing the object ${object.Key}`);
+    }
+  };
+
   return {
     head,
 
@@ -71,19 +87,25 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
       return Buffer.concat(pieces);
     },
 
-    async put(key, body, contentType) {
+    put: async (key, body, contentType) => put({ Key: key, Body: body, ContentType: contentType }),
+
+    async create(key, body, contentType) {
       try {
-        const command = new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType });
-        const { ETag } = await client.send(command);
-        return infoOf(key, ETag, body.byteLength);
+        return await put({ Key: key, Body: body, ContentType: contentType, IfNoneMatch: '*' });
       } catch (error) {
-        throw dependencyError(error, `writing the object ${key}`);
+        const standing = isAlreadyThere(error) ? await head(key) : undefined;
+        if (standing === undefined) throw error;
+        return standing;
       }
     },
 
     writer: (key, contentType) => new S3ObjectWriter({ client, bucket, key, contentType, head }),
   };
 }
+
+/** Refused because of `If-None-Match`, also by a write of the same key that is under way and may or may not succeed. */
+const isAlreadyThere = (error: unknown): boolean =>
+  error instanceof DependencyUnavailableError && [409, 412].includes(awsErrorFacts(error.cause)?.status ?? 0);
 
 function infoOf(key: string, etag: string | undefined, sizeBytes: number | undefined): ObjectInfo {
   if (etag !== undefined && sizeBytes !== undefined) return { etag, sizeBytes };

@@ -236,6 +236,8 @@ export interface ObjectStore {
   /** Whole small objects only (manifests): at most `maxBytes`. */
   getSmall(key: string, maxBytes: number): Promise<Uint8Array | undefined>;
   put(key: string, body: Uint8Array, contentType: string): Promise<ObjectInfo>;
+  /** Writes an object once: what stands under the key already stays, and is what the answer describes. */
+  create(key: string, body: Uint8Array, contentType: string): Promise<ObjectInfo>;
   writer(key: string, contentType: string): ObjectWriter;
 }
 

@@ -1,4 +1,5 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
@@ -46,6 +47,17 @@ export class DataBucket extends Construct {
       ],
       cors: corsRules(props.corsOrigins),
     });
+    // What was accepted stays what it was, whoever writes: a function that was broken into, or an upload's link used again.
+    this.bucket.addToResourcePolicy(
+      new iam.PolicyStatement({
+        sid: 'WriteUploadsOnce',
+        effect: iam.Effect.DENY,
+        principals: [new iam.AnyPrincipal()],
+        actions: ['s3:PutObject'],
+        resources: [this.bucket.arnForObjects('uploads/*')],
+        conditions: { Null: { 's3:if-none-match': 'true' } },
+      }),
+    );
   }
 }
 

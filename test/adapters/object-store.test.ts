@@ -78,6 +78,37 @@ describe('reading an object', () => {
   });
 });
 
+describe('writing an object once', () => {
+  const create = async () => objects.create('uploads/a', Buffer.from('a,b\n'), 'text/csv');
+
+  test('is one request that nothing may stand in the way of', async () => {
+    s3.on(PutObjectCommand).resolves({ ETag: '"1"' });
+
+    expect(await create()).toEqual({ etag: '"1"', sizeBytes: 4 });
+    expect(s3.commandCalls(PutObjectCommand)[0]?.args[0].input).toMatchObject({ Key: 'uploads/a', IfNoneMatch: '*' });
+  });
+
+  test.each([
+    ['stands', serviceError('PreconditionFailed', 412)],
+    ['is being written at the same time', serviceError('ConditionalRequestConflict', 409)],
+  ])('answers with what %s', async (_what, refusal) => {
+    s3.on(PutObjectCommand).rejects(refusal);
+    s3.on(HeadObjectCommand).resolves({ ETag: '"0"', ContentLength: 4 });
+
+    expect(await create()).toEqual({ etag: '"0"', sizeBytes: 4 });
+  });
+
+  test.each([
+    ['the other write has not ended', serviceError('ConditionalRequestConflict', 409)],
+    ['S3 is throttled', serviceError('SlowDown', 503)],
+  ])('may succeed later when %s', async (_what, refusal) => {
+    s3.on(PutObjectCommand).rejects(refusal);
+    s3.on(HeadObjectCommand).rejects(serviceError('NotFound', 404));
+
+    await expect(create()).rejects.toBeInstanceOf(DependencyUnavailableError);
+  });
+});
+
 describe('writing an object', () => {
   const ofParts = (count: number) => Buffer.alloc(count * PART_BYTES + 1);
 

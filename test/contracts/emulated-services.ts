@@ -31,6 +31,14 @@ export async function startServices(): Promise<EmulatedServices> {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) => {
     done(null, body);
   });
+  // It does not look at the condition of a write.
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.method !== 'PUT' || request.headers['if-none-match'] !== '*') return undefined;
+    const { statusCode } = await app.inject({ method: 'HEAD', url: request.url, headers: request.headers });
+    if (statusCode !== 200) return undefined;
+    const body = '<Error><Code>PreconditionFailed</Code><Message>It is there.</Message></Error>';
+    return reply.code(412).type('application/xml').send(body);
+  });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -65,6 +65,15 @@ export function describeObjectStore(make: Make<ObjectWorld>): void {
   });
 
   describe('writing', () => {
+    test('an object once leaves what stands, and tells about that', async () => {
+      const { objects } = await make();
+      const first = await objects.create(KEY, Buffer.from('first'), 'text/csv');
+      const again = await objects.create(KEY, Buffer.from('something else'), 'text/csv');
+
+      expect([again, await objects.head(KEY)]).toEqual([first, first]);
+      expect((await whole(await objects.read({ key: KEY, ...first }, 0))).toString()).toBe('first');
+    });
+
     test.each([
       ['nothing', []],
       ['a few small chunks', [10, 1, 2000]],

@@ -166,6 +166,18 @@ describe('the buckets', () => {
     ]);
   });
 
+  it('let nobody write an upload but once, not even in parts', () => {
+    const policy = policies.find(({ properties: { Bucket } }) => stages.prod.referenced(Bucket) === files()?.id);
+    const rule = policy?.properties.PolicyDocument.Statement.find(({ Sid }) => Sid === 'WriteUploadsOnce');
+    expect(rule).toMatchObject({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 's3:PutObject',
+      Condition: { Null: { 's3:if-none-match': 'true' } },
+    });
+    expect(JSON.stringify(rule?.['Resource'])).toContain('/uploads/*');
+  });
+
   it('note who read what', () => {
     const logs = buckets.find(({ id }) => id.startsWith('FilesAccessLogs'));
     expect(stages.prod.referenced(files()?.properties.LoggingConfiguration?.DestinationBucketName)).toBe(logs?.id);

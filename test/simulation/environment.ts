@@ -198,6 +198,7 @@ export class Environment {
       head: async (key) => hooked.head(key),
       getSmall: async (key, maxBytes) => hooked.getSmall(key, maxBytes),
       put: async (key, body, contentType) => hooked.put(key, body, contentType),
+      create: async (key, body, contentType) => hooked.create(key, body, contentType),
       read: async (source, fromByte) => this.#read(await hooked.read(source, fromByte)),
       writer: (key, contentType): ObjectWriter => intercept('writer', objects.writer(key, contentType), this.#call),
     };

@@ -55,7 +55,7 @@ export async function keepSource(
 ): Promise<SourceObject> {
   if (etag !== undefined) return { key, sizeBytes, etag };
   if (file.kind === 'upload') throw uploadMissing();
-  return { key, ...(await objects.put(key, file.body, file.contentType)) };
+  return { key, ...(await objects.create(key, file.body, file.contentType)) };
 }
 
 /** The beginning of the file; empty for an empty one. */

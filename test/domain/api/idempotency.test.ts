@@ -106,7 +106,7 @@ describe('a request with an idempotency key', () => {
     const crash = crashing('submissions', 'create', 'before');
     const api = createTestApi({
       hook: async (call, apply) => {
-        if (call.port === 'objects' && call.method === 'put') writes.push(call.args[0]);
+        if (call.port === 'objects' && call.method === 'create') writes.push(call.args[0]);
         return crash(call, apply);
       },
     });

@@ -92,6 +92,10 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
     async put(key, body, contentType) {
       return store(key, body, contentType);
     },
+    async create(key, body, contentType) {
+      const standing = objects.get(key);
+      return standing === undefined ? store(key, body, contentType) : infoOf(standing);
+    },
     writer: (key, contentType) => intercept('objects.writer', writerOf(key, contentType), hook),
     seed: (key, body) => store(key, typeof body === 'string' ? Buffer.from(body) : body, 'application/octet-stream'),
     keys: () => [...objects.keys()].toSorted(),
