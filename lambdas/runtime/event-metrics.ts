@@ -1,5 +1,12 @@
+import type { Lane } from '../domain/model.ts';
 import type { DomainEvent } from '../domain/ports.ts';
-import { LANE_METRICS, PROVIDER_METRICS, SERVICE_METRICS, type MetricUnit } from './metric-names.ts';
+import {
+  LANE_METRICS,
+  PROVIDER_METRICS,
+  SERVICE_METRICS,
+  type MetricDefinition,
+  type MetricUnit,
+} from './metric-names.ts';
 
 /** One value of one metric. */
 export interface MetricPoint {
@@ -10,50 +17,59 @@ export interface MetricPoint {
   dimensions: Readonly<Record<string, string>>;
 }
 
-type Metric = Pick<MetricPoint, 'name' | 'unit'>;
-
-/** The points that an event adds to the metrics. Pure: what is counted is in this table and nowhere else. */
-export function pointsOf(event: DomainEvent): MetricPoint[] {
+/**
+ * The points that an event adds to the metrics. Pure: what is counted is in this file and nowhere else.
+ *
+ * @param workerOf - The lane of the worker that tells it; absent for every other function.
+ */
+export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
   const { name, lane, provider, count = 1, durationMs, ageMs } = event;
-  const dimensions = dimensionsOf(lane, provider);
-  const point = (metric: Metric, value: number): MetricPoint => ({ ...metric, value, dimensions: dimensions(metric) });
-  const timed = (metric: Metric, value: number | undefined): MetricPoint[] =>
+  const dimensions = dimensionsOf(lane ?? workerOf, provider);
+  const point = ({ by: _, ...metric }: MetricDefinition, value: number): MetricPoint => ({
+    ...metric,
+    value,
+    dimensions: dimensions(metric),
+  });
+  const timed = (metric: MetricDefinition, value: number | undefined): MetricPoint[] =>
     value === undefined ? [] : [point(metric, value)];
 
   switch (name) {
     case 'record_finished':
-      return [point(finishedMetric(event.outcome), count), ...timed(LANE_METRICS.recordAge, ageMs)];
+      return [point(finishedMetric(event), count), ...timed(LANE_METRICS.recordAge, ageMs)];
+    case 'record_deferred':
+      return [point(deferralMetric(event.reason), count)];
     case 'provider_call':
       return [point(callMetric(event.outcome), count), ...timed(PROVIDER_METRICS.latency, durationMs)];
     case 'pacer_wait':
       return timed(PROVIDER_METRICS.pacerWait, durationMs);
+    case 'submission_accepted':
+      return event.outcome === undefined ? [point(SERVICE_METRICS.submissionsAccepted, 1)] : [];
     case 'submission_finished':
-      return [point(SERVICE_METRICS.submissionsFinished, 1), ...timed(SERVICE_METRICS.submissionDuration, durationMs)];
+      return [point(endMetric(event.outcome), 1), ...timed(SERVICE_METRICS.submissionDuration, durationMs)];
     case 'gauge': {
       const metric = GAUGES[event.outcome ?? ''];
       return metric === undefined ? [] : [point(metric, ageMs ?? count)];
     }
-    case 'suspect_started':
-      return [point(LANE_METRICS.suspectsStarted, 1)];
     case 'callback_failed':
       return event.level === 'info' ? [] : [point(SERVICE_METRICS.callbacksFailed, 1)];
+    case 'unexpected_error':
+      return [point(errorMetric(event, workerOf), 1)];
     default: {
       const metric = COUNTED[name];
-      return metric === undefined ? [] : [point(metric, count)];
+      return metric === undefined ? [] : [point(metric, ONCE.has(name) ? 1 : count)];
     }
   }
 }
 
-const COUNTED: Partial<Record<DomainEvent['name'], Metric>> = {
+const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   record_attempt_failed: LANE_METRICS.attemptsFailed,
-  record_deferred: LANE_METRICS.recordsDeferred,
   record_discarded: LANE_METRICS.messagesDiscarded,
   record_resent: LANE_METRICS.recordsResent,
   message_parked: LANE_METRICS.messagesParked,
+  suspect_started: LANE_METRICS.suspectsStarted,
   credential_refused: PROVIDER_METRICS.credentialsRefused,
   breaker_opened: PROVIDER_METRICS.breakerOpened,
   breaker_closed: PROVIDER_METRICS.breakerClosed,
-  submission_accepted: SERVICE_METRICS.submissionsAccepted,
   submission_rejected: SERVICE_METRICS.submissionsRejected,
   submission_reopened: SERVICE_METRICS.submissionsReopened,
   fanout_finished: SERVICE_METRICS.recordsFannedOut,
@@ -61,37 +77,77 @@ const COUNTED: Partial<Record<DomainEvent['name'], Metric>> = {
   outbox_relayed: SERVICE_METRICS.outboxRelayed,
   ledger_repaired: SERVICE_METRICS.ledgerRepaired,
   redriven: SERVICE_METRICS.recordsRedriven,
-  unexpected_error: SERVICE_METRICS.unexpectedErrors,
+  reconciled: SERVICE_METRICS.reconcilerRuns,
 };
 
-const LANE_METRIC_NAMES: ReadonlySet<string> = new Set(Object.values(LANE_METRICS).map((metric) => metric.name));
-const PROVIDER_METRIC_NAMES: ReadonlySet<string> = new Set(Object.values(PROVIDER_METRICS).map(({ name }) => name));
+/** Events whose count says something else than how often they happened. */
+const ONCE: ReadonlySet<DomainEvent['name']> = new Set(['suspect_started', 'submission_reopened', 'reconciled']);
 
-/** The one dimension that a metric has, from what the event says: a metric always has the same ones. */
+const namesOf = (metrics: Readonly<Record<string, MetricDefinition>>): ReadonlySet<string> =>
+  new Set(Object.values(metrics).map(({ name }) => name));
+const LANE_METRIC_NAMES = namesOf(LANE_METRICS);
+const PROVIDER_METRIC_NAMES = namesOf(PROVIDER_METRICS);
+
+/** The one dimension that a metric has, from what the event says: a metric always has the same ones, and of few values. */
 const dimensionsOf =
-  (lane: string | undefined, provider: string | undefined) =>
-  ({ name }: Metric): Record<string, string> => {
-    if (LANE_METRIC_NAMES.has(name)) return { lane: lane ?? 'unknown' };
-    return PROVIDER_METRIC_NAMES.has(name) ? { provider: provider ?? 'unknown' } : {};
+  (lane: Lane = 'bulk', provider = 'unknown') =>
+  ({ name }: Pick<MetricPoint, 'name'>): Record<string, string> => {
+    if (LANE_METRIC_NAMES.has(name)) return { lane };
+    return PROVIDER_METRIC_NAMES.has(name) ? { provider } : {};
   };
 
-function finishedMetric(outcome: string | undefined): Metric {
+function finishedMetric({ outcome, reason }: DomainEvent): MetricDefinition {
   if (outcome === 'succeeded') return LANE_METRICS.recordsSucceeded;
   if (outcome === 'cancelled') return LANE_METRICS.recordsCancelled;
+  if (reason === 'deadline_passed') return LANE_METRICS.recordsExpired;
+  if (reason === 'worker_crashed') return LANE_METRICS.recordsCrashed;
   return outcome === 'dead_lettered' ? LANE_METRICS.recordsDeadLettered : LANE_METRICS.recordsFailed;
 }
 
-function callMetric(outcome: string | undefined): Metric {
-  if (outcome === 'throttled') return PROVIDER_METRICS.callsThrottled;
-  const isAnswer = outcome === 'found' || outcome === 'not_found' || outcome === 'permanent';
-  return isAnswer ? PROVIDER_METRICS.callsAnswered : PROVIDER_METRICS.callsFailed;
+function deferralMetric(reason: string | undefined): MetricDefinition {
+  if (reason === 'pacer_full') return LANE_METRICS.deferralsForPace;
+  const isPlatform = reason === 'dependency_unavailable' || reason === 'out_of_time';
+  return isPlatform ? LANE_METRICS.deferralsForPlatform : LANE_METRICS.deferralsForProvider;
+}
+
+/** By the outcome that `provider_call` names: the kind of the answer, or the reason of a transient failure. */
+const CALLS: Readonly<Record<string, MetricDefinition>> = {
+  found: PROVIDER_METRICS.callsAnswered,
+  not_found: PROVIDER_METRICS.callsAnswered,
+  permanent: PROVIDER_METRICS.callsRejected,
+  throttled: PROVIDER_METRICS.callsThrottled,
+  auth: PROVIDER_METRICS.callsUnauthorized,
+  provider_timeout: PROVIDER_METRICS.callsTimedOut,
+  provider_bad_response: PROVIDER_METRICS.callsUnusable,
+};
+const callMetric = (outcome = ''): MetricDefinition => CALLS[outcome] ?? PROVIDER_METRICS.callsFailed;
+
+const ENDS: Readonly<Record<string, MetricDefinition>> = {
+  complete: SERVICE_METRICS.submissionsComplete,
+  partially_failed: SERVICE_METRICS.submissionsPartiallyFailed,
+  cancelled: SERVICE_METRICS.submissionsCancelled,
+  expired: SERVICE_METRICS.submissionsExpired,
+};
+const endMetric = (state = ''): MetricDefinition => ENDS[state] ?? SERVICE_METRICS.submissionsFailed;
+
+/** Warnings are about what passes, or about a permission; errors are defects. */
+function errorMetric({ level }: DomainEvent, workerOf: Lane | undefined): MetricDefinition {
+  if (workerOf !== undefined) {
+    return level === 'error' ? LANE_METRICS.workerErrors : LANE_METRICS.workerDependencyFailures;
+  }
+  return level === 'error' ? SERVICE_METRICS.unexpectedErrors : SERVICE_METRICS.dependencyFailures;
 }
 
 /** Figures that are measured, by the name that the domain gives them in `outcome`. */
-const GAUGES: Readonly<Record<string, Metric>> = {
+const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   open_records: LANE_METRICS.openRecords,
   oldest_unfinished: LANE_METRICS.oldestUnfinished,
-  open_submissions: SERVICE_METRICS.openSubmissions,
+  breaker_open: PROVIDER_METRICS.breakerOpen,
+  provider_blocked: PROVIDER_METRICS.blocked,
+  open_accepted: SERVICE_METRICS.openAccepted,
+  open_processing: SERVICE_METRICS.openProcessing,
+  open_finalizing: SERVICE_METRICS.openFinalizing,
+  open_cancelling: SERVICE_METRICS.openCancelling,
   stalled_fan_outs: SERVICE_METRICS.stalledFanOuts,
   outbox_age: SERVICE_METRICS.outboxAge,
   conservation_difference: SERVICE_METRICS.conservationDifference,

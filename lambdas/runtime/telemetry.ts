@@ -1,5 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import type { Lane } from '../domain/model.ts';
 import type { DomainEvent, Telemetry } from '../domain/ports.ts';
 import type { InvocationContext } from './budget.ts';
 import { pointsOf, type MetricPoint } from './event-metrics.ts';
@@ -13,6 +14,8 @@ export interface TelemetryOptions {
   logLevel: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
   /** Share of the lines about records that succeeded that is written, 0 to 1. Metrics count all of them. */
   successShare?: number;
+  /** The lane of a worker: every line of it carries it, and its errors are counted by it. */
+  lane?: Lane;
 }
 
 /** Telemetry of a function: lines are written as things happen, metrics once per invocation. */
@@ -25,8 +28,8 @@ export interface InvocationTelemetry extends Telemetry {
 
 /** Structured logs and embedded metrics with Powertools. Fields and metrics are allow-lists, see log-fields.ts and event-metrics.ts. */
 export function createTelemetry(options: TelemetryOptions): InvocationTelemetry {
-  const { service, stage, namespace, logLevel, successShare = 1 } = options;
-  const logger = new Logger({ serviceName: service, logLevel, persistentKeys: { stage } });
+  const { service, stage, namespace, logLevel, successShare = 1, lane } = options;
+  const logger = new Logger({ serviceName: service, logLevel, persistentKeys: { stage, ...(lane && { lane }) } });
   const recorder = createRecorder(
     (dimensions) => new Metrics({ namespace, serviceName: service, defaultDimensions: { stage, ...dimensions } }),
   );
@@ -35,7 +38,7 @@ export function createTelemetry(options: TelemetryOptions): InvocationTelemetry 
       logger.appendKeys({ requestId: awsRequestId });
     },
     emit(event) {
-      for (const point of pointsOf(event)) recorder.add(point);
+      for (const point of pointsOf(event, lane)) recorder.add(point);
       if (isSuccess(event) && Math.random() >= successShare) return;
       logger[event.level](event.name, logFields(event));
     },

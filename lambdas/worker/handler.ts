@@ -26,6 +26,7 @@ const telemetry = createTelemetry({
   namespace: env.POWERTOOLS_METRICS_NAMESPACE,
   logLevel: env.POWERTOOLS_LOG_LEVEL,
   successShare: env.SUCCESS_LOG_SHARE,
+  lane: env.LANE,
 });
 
 const worker = prepareWorker(

@@ -114,7 +114,7 @@ describe('log lines', () => {
     telemetry.emit({ name: 'record_deferred', level: 'debug', lane: 'bulk', reason: 'breaker_open' });
     telemetry.flush();
     expect(logLines()).toEqual([]);
-    expect(metricLines()).toMatchObject([{ lane: 'bulk', RecordsDeferred: 1 }]);
+    expect(metricLines()).toMatchObject([{ lane: 'bulk', DeferralsForProvider: 1 }]);
   });
 });
 
@@ -166,19 +166,46 @@ describe('metrics', () => {
     [{ name: 'record_finished', lane: 'bulk', outcome: 'failed' }, 'RecordsFailed', { lane: 'bulk' }],
     [{ name: 'record_finished', lane: 'bulk', outcome: 'dead_lettered' }, 'RecordsDeadLettered', { lane: 'bulk' }],
     [{ name: 'record_finished', lane: 'bulk', outcome: 'cancelled' }, 'RecordsCancelled', { lane: 'bulk' }],
+    [
+      { name: 'record_finished', lane: 'bulk', outcome: 'dead_lettered', reason: 'worker_crashed' },
+      'RecordsCrashed',
+      { lane: 'bulk' },
+    ],
+    [
+      { name: 'record_finished', lane: 'bulk', outcome: 'failed', reason: 'deadline_passed' },
+      'RecordsExpired',
+      { lane: 'bulk' },
+    ],
+    [{ name: 'record_deferred', lane: 'bulk', reason: 'pacer_full' }, 'DeferralsForPace', { lane: 'bulk' }],
+    [
+      { name: 'record_deferred', lane: 'bulk', reason: 'dependency_unavailable' },
+      'DeferralsForPlatform',
+      { lane: 'bulk' },
+    ],
     [{ name: 'record_attempt_failed', lane: 'bulk', provider: 'geo' }, 'AttemptsFailed', { lane: 'bulk' }],
     [{ name: 'provider_call', provider: 'geo', outcome: 'not_found' }, 'ProviderCallsAnswered', { provider: 'geo' }],
     [{ name: 'provider_call', provider: 'geo', outcome: 'throttled' }, 'ProviderCallsThrottled', { provider: 'geo' }],
     [
       { name: 'provider_call', provider: 'geo', outcome: 'provider_timeout' },
+      'ProviderCallsTimedOut',
+      { provider: 'geo' },
+    ],
+    [
+      { name: 'provider_call', provider: 'geo', outcome: 'provider_unavailable' },
       'ProviderCallsFailed',
       { provider: 'geo' },
     ],
+    [{ name: 'provider_call', provider: 'geo', outcome: 'permanent' }, 'ProviderCallsRejected', { provider: 'geo' }],
+    [{ name: 'provider_call', provider: 'geo', outcome: 'auth' }, 'ProviderCallsUnauthorized', { provider: 'geo' }],
     [{ name: 'credential_refused', provider: 'geo' }, 'ProviderCredentialsRefused', { provider: 'geo' }],
     [{ name: 'breaker_opened', provider: 'geo' }, 'ProviderBreakerOpened', { provider: 'geo' }],
     [{ name: 'suspect_started', lane: 'small', count: 4 }, 'SuspectsStarted', { lane: 'small' }],
-    [{ name: 'submission_finished', lane: 'small' }, 'SubmissionsFinished', {}],
-    [{ name: 'unexpected_error', lane: 'small' }, 'UnexpectedErrors', {}],
+    [{ name: 'submission_finished', lane: 'small', outcome: 'complete' }, 'SubmissionsComplete', {}],
+    [{ name: 'submission_finished', lane: 'small', outcome: 'expired' }, 'SubmissionsExpired', {}],
+    [{ name: 'submission_reopened', count: 7 }, 'SubmissionsReopened', {}],
+    [{ name: 'unexpected_error', level: 'error', lane: 'small' }, 'UnexpectedErrors', {}],
+    [{ name: 'unexpected_error', level: 'warn' }, 'DependencyFailures', {}],
+    [{ name: 'reconciled', count: 12 }, 'ReconcilerRuns', {}],
   ])('count %j', (event, name, dimensions) => {
     expect(pointsOf({ level: 'info', name: 'reconciled', ...event })[0]).toEqual({
       name,
@@ -186,6 +213,20 @@ describe('metrics', () => {
       value: 1,
       dimensions,
     });
+  });
+
+  it('tell errors of workers by their lane', () => {
+    const telemetry = createTelemetry({ ...OPTIONS, lane: 'bulk' });
+    telemetry.emit({ name: 'unexpected_error', level: 'error' });
+    telemetry.emit({ name: 'unexpected_error', level: 'warn', provider: 'geo' });
+    telemetry.flush();
+    expect(metricLines()).toMatchObject([{ lane: 'bulk', WorkerErrors: 1, WorkerDependencyFailures: 1 }]);
+    expect(logLines().map(({ lane }) => lane)).toEqual(['bulk', 'bulk']);
+  });
+
+  it('count a submission once, also when its message was left to the reconciler', () => {
+    const event = { name: 'submission_accepted', level: 'warn', outcome: 'left_to_reconciler' } as const;
+    expect(pointsOf(event)).toEqual([]);
   });
 
   it('take a gauge as it was measured', () => {

@@ -1,5 +1,5 @@
 import { estimateRecords } from '../admission.ts';
-import { CHUNK_RECORDS, isOpen, LANES, type Lane, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, isOpen, LANES, type Lane, type OpenState, type Submission } from '../model.ts';
 import type { Backlog, ProviderState } from '../ports.ts';
 import { PACE_SHARE } from '../providers.ts';
 import type { ReconcileDeps, Surroundings } from './deps.ts';
@@ -7,13 +7,26 @@ import type { ReconcileDeps, Surroundings } from './deps.ts';
 /** The whole system at one moment: the snapshot for admission and estimates, and the figures that alarms watch. */
 export interface Picture {
   backlog: Backlog;
-  /** Age of the oldest open submission of each lane; 0 when there is none. Those without a lane yet count as bulk. */
+  /** How long the longest-waiting open submission of each lane waits for its end; 0 when there is none. Those without a lane yet count as bulk. */
   oldestMs: Record<Lane, number>;
+  openByState: Record<OpenState, number>;
+  providers: ProviderHealth[];
   stalledFanOuts: number;
   /** Age of the oldest submission whose fan-out message is not known to be sent; 0 when there is none. */
   outboxAgeMs: number;
 }
 
+/** Whether a provider takes calls at the moment. */
+export interface ProviderHealth {
+  name: string;
+  /** Its breaker lets nobody through. */
+  isOpen: boolean;
+  /** It asked for a pause, or refuses our credential. */
+  isBlocked: boolean;
+}
+
+/** Generation of a submission that was never replayed. */
+const FIRST_GENERATION = 0;
 const PAGE = 100;
 /** Submissions looked at for one picture. Beyond it figures are lower bounds, and admission has long refused new work. */
 const MAX_SUBMISSIONS = 5_000;
@@ -21,15 +34,18 @@ const MAX_SUBMISSIONS = 5_000;
 /** Looks at every open submission and every provider. */
 export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
   const nowMs = deps.clock.now();
-  const [previous, troubled] = await Promise.all([deps.admission.backlog(), isTroubled(deps)]);
+  const [previous, providers] = await Promise.all([deps.admission.backlog(), healthOfAll(deps)]);
+  const isTroubled = providers.some((provider) => provider.isOpen || provider.isBlocked);
   const picture: Picture = {
     backlog: {
       asOfMs: nowMs,
       openRecords: { small: 0, bulk: 0 },
       openSubmissions: 0,
-      troubledAtMs: troubled ? nowMs : (previous?.troubledAtMs ?? 0),
+      troubledAtMs: isTroubled ? nowMs : (previous?.troubledAtMs ?? 0),
     },
     oldestMs: { small: 0, bulk: 0 },
+    openByState: { accepted: 0, processing: 0, finalizing: 0, cancelling: 0 },
+    providers,
     stalledFanOuts: 0,
     outboxAgeMs: 0,
   };
@@ -43,16 +59,21 @@ export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
 }
 
 function add(picture: Picture, submission: Submission, { settings, limits }: ReconcileDeps): void {
-  const { lane = 'bulk', createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
+  const { lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
   const { backlog } = picture;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
   backlog.openRecords[lane] += openEstimate(submission, limits.maxRecords);
-  picture.oldestMs[lane] = Math.max(picture.oldestMs[lane], ageMs);
+  picture.oldestMs[lane] = Math.max(picture.oldestMs[lane], waitMs(submission, backlog.asOfMs));
+  if (isOpen(state)) picture.openByState[state] += 1;
   if (outboxPending) picture.outboxAgeMs = Math.max(picture.outboxAgeMs, ageMs);
   const silentMs = backlog.asOfMs - Math.max(progressAtMs, fanOut.leaseUntilMs ?? 0);
   if (!fanOut.done && silentMs >= settings.stalledMs) picture.stalledFanOuts += 1;
 }
+
+/** How long a submission waits for its end: since it was accepted, or, where it is being replayed, since anything of it last moved. */
+const waitMs = ({ generation, createdAtMs, progressAtMs }: Submission, nowMs: number): number =>
+  Math.max(0, nowMs - (generation > FIRST_GENERATION ? progressAtMs : createdAtMs));
 
 /** Records without an outcome, to the chunk: the head knows closed chunks only. */
 function openEstimate(
@@ -63,21 +84,22 @@ function openEstimate(
   return Math.max(0, Math.max(fanOut.records, estimate) - closedChunks.size * CHUNK_RECORDS);
 }
 
-async function isTroubled({ apis, providers, clock }: ReconcileDeps): Promise<boolean> {
-  const states = await Promise.all(apis.map(async ({ name }) => providers.get(name)));
-  return states.some((state) => isRefusingCalls(state, clock.now()));
-}
+const healthOfAll = async ({ apis, providers, clock }: ReconcileDeps): Promise<ProviderHealth[]> =>
+  Promise.all(apis.map(async ({ name }) => healthOf(name, await providers.get(name), clock.now())));
 
 /**
  * An open breaker explains a silence only until its probe is due: it is a waiting record that probes, and where every message
- * is lost the breaker stays open until one is sent again.
+ * is lost, or nothing waits, the breaker stays open until one is sent again.
  */
-function isRefusingCalls(
+const healthOf = (
+  name: string,
   { blockedUntilMs, breaker, openUntilMs, probeLeaseUntilMs = 0 }: ProviderState,
   nowMs: number,
-): boolean {
-  return blockedUntilMs > nowMs || (breaker === 'open' && Math.max(openUntilMs, probeLeaseUntilMs) > nowMs);
-}
+): ProviderHealth => ({
+  name,
+  isOpen: breaker === 'open' && Math.max(openUntilMs, probeLeaseUntilMs) > nowMs,
+  isBlocked: blockedUntilMs > nowMs,
+});
 
 /** How long silence is normal: the backlog may take its time, and so may providers that do not answer. */
 export function surroundingsOf({ apis, settings }: ReconcileDeps, { backlog }: Picture): Surroundings {

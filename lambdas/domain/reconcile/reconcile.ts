@@ -1,6 +1,6 @@
 import { mapBounded } from '../concurrency.ts';
 import { isPassingFailure } from '../errors.ts';
-import { LANES } from '../model.ts';
+import { LANES, OPEN_STATES } from '../model.ts';
 import type { EventFields } from '../ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
@@ -60,14 +60,18 @@ async function attempt(
 }
 
 function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly Care[]): void {
-  const { backlog, oldestMs, stalledFanOuts, outboxAgeMs } = picture;
+  const { backlog, oldestMs, openByState, providers, stalledFanOuts, outboxAgeMs } = picture;
   const gauge = (outcome: string, fields: EventFields): void =>
     telemetry.emit({ name: 'gauge', level: 'debug', outcome, ...fields });
   for (const lane of LANES) {
     gauge('open_records', { lane, count: backlog.openRecords[lane] });
     gauge('oldest_unfinished', { lane, ageMs: oldestMs[lane] });
   }
-  gauge('open_submissions', { count: backlog.openSubmissions });
+  for (const { name, isOpen, isBlocked } of providers) {
+    gauge('breaker_open', { provider: name, count: Number(isOpen) });
+    gauge('provider_blocked', { provider: name, count: Number(isBlocked) });
+  }
+  for (const state of OPEN_STATES) gauge(`open_${state}`, { count: openByState[state] });
   gauge('stalled_fan_outs', { count: stalledFanOuts });
   gauge('outbox_age', { ageMs: outboxAgeMs });
   gauge('conservation_difference', { count: cares.reduce((sum, { difference }) => sum + difference, 0) });

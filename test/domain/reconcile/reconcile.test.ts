@@ -352,3 +352,46 @@ describe('a run that dies at any call', () => {
     for (let failAt = 1; failAt <= 60; failAt++) expect((await scenario(failAt)).end).toEqual(undisturbed.end);
   });
 });
+
+describe('the figures of a run', () => {
+  const gauges = (rig: ReturnType<typeof createReconcileRig>, outcome: string) =>
+    rig.world.telemetry.named('gauge').filter((event) => event.outcome === outcome);
+
+  it('tell of each provider whether it takes calls', async () => {
+    const rig = createReconcileRig();
+    const openUntilMs = START_MS + 3 * MINUTE_MS;
+    await rig.world.providers.open('company', { epoch: 0, openUntilMs });
+    await rig.run();
+    expect(gauges(rig, 'breaker_open')).toMatchObject([{ provider: 'company', count: 1 }]);
+    expect(gauges(rig, 'provider_blocked')).toMatchObject([{ provider: 'company', count: 0 }]);
+  });
+
+  it('do not call a breaker open that waits for a record to probe with', async () => {
+    const rig = createReconcileRig();
+    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + MINUTE_MS });
+    await rig.clock.advance(2 * MINUTE_MS);
+    await rig.run();
+    expect(gauges(rig, 'breaker_open')).toMatchObject([{ count: 0 }]);
+  });
+
+  it('count open submissions by state', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3);
+    await rig.seed(3, { submissionId: 'sub_2', state: 'finalizing', finalize: { nextPart: 1 } });
+    await rig.run();
+    const states = ['open_accepted', 'open_processing', 'open_finalizing', 'open_cancelling'];
+    expect(states.map((state) => gauges(rig, state)[0]?.count)).toEqual([0, 1, 1, 0]);
+  });
+
+  it('let a replayed submission wait since its replay, and any other since it was accepted', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, { lane: 'small' });
+    await rig.seed(3, { submissionId: 'sub_2', lane: 'bulk', generation: 1, progressAtMs: START_MS + 4 * MINUTE_MS });
+    await rig.clock.advance(5 * MINUTE_MS);
+    await rig.run();
+    expect(gauges(rig, 'oldest_unfinished')).toMatchObject([
+      { lane: 'small', ageMs: 5 * MINUTE_MS },
+      { lane: 'bulk', ageMs: MINUTE_MS },
+    ]);
+  });
+});
