@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
 import type { ProviderConfig } from '../lambdas/domain/providers.ts';
 import { PROVIDERS } from './providers.ts';
@@ -45,6 +46,19 @@ export const providersOf = ({ providers }: Pick<Stage, 'providers'>): ProviderCo
       p99Ms: override?.p99Ms ?? provider.p99Ms,
       ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls }),
     };
+  });
+
+/**
+ * What the stage's workers, queues and event sources are sized to.
+ *
+ * @throws CapacityError for a combination that cannot work
+ */
+export const capacityOf = (stage: Pick<Stage, 'providers' | 'worker'>): Capacity =>
+  deriveCapacity({
+    providers: providersOf(stage),
+    batchSize: stage.worker.batchSize,
+    laneShares: { small: stage.worker.smallLaneShare, bulk: 1 - stage.worker.smallLaneShare },
+    maxFunctionTimeoutSeconds: stage.worker.maxTimeoutSeconds,
   });
 
 function contradictions(stage: Stage): string[] {

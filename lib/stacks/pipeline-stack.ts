@@ -1,7 +1,6 @@
 import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { providersOf, type Stage } from '../../config/stage.ts';
-import { deriveCapacity, type Capacity } from '../../lambdas/domain/capacity.ts';
+import { capacityOf, providersOf, type Stage } from '../../config/stage.ts';
 import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
 import type { Alarms } from '../constructs/alarms.ts';
 import { Api } from '../constructs/api.ts';
@@ -40,7 +39,7 @@ export class PipelineStack extends Stack {
     const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
     const laneProps = {
       ...common,
-      capacity: capacityOf(stage, providers),
+      capacity: capacityOf(stage),
       batchSize: worker.batchSize,
       memoryMb: worker.memoryMb,
       providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
@@ -97,14 +96,6 @@ const functionSettings = (stage: Stage, removalPolicy: RemovalPolicy, alarms: Al
   removalPolicy,
   alarms,
 });
-
-const capacityOf = ({ worker }: Stage, providers: readonly ProviderConfig[]): Capacity =>
-  deriveCapacity({
-    providers,
-    batchSize: worker.batchSize,
-    laneShares: { small: worker.smallLaneShare, bulk: 1 - worker.smallLaneShare },
-    maxFunctionTimeoutSeconds: worker.maxTimeoutSeconds,
-  });
 
 /** One value of every provider, as JSON for a variable. */
 const byName = (providers: readonly ProviderConfig[], value: (provider: ProviderConfig) => unknown): string =>

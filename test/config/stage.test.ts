@@ -1,7 +1,6 @@
-import { defineStage, providersOf, StageError } from '../../config/stage.ts';
+import { capacityOf, defineStage, providersOf, StageError } from '../../config/stage.ts';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
-import { deriveCapacity } from '../../lambdas/domain/capacity.ts';
 
 const valid = { name: 'test', protection: 'destroy' } as const;
 /** What a person may write, types or not. */
@@ -75,14 +74,7 @@ describe('a stage', () => {
 
 describe.each([dev, prod])('the stage $name', (stage) => {
   it('has a capacity that works', () => {
-    const { batchSize, maxTimeoutSeconds, smallLaneShare } = stage.worker;
-    const capacity = deriveCapacity({
-      providers: providersOf(stage),
-      batchSize,
-      laneShares: { small: smallLaneShare, bulk: 1 - smallLaneShare },
-      maxFunctionTimeoutSeconds: maxTimeoutSeconds,
-    });
-    expect(capacity.functionTimeoutSeconds).toBeLessThanOrEqual(maxTimeoutSeconds);
+    expect(capacityOf(stage).functionTimeoutSeconds).toBeLessThanOrEqual(stage.worker.maxTimeoutSeconds);
   });
 });
 
