@@ -91,9 +91,10 @@ async function openCloud(
   const gate = new Gate(authorizer, faults);
   const { fauxqs, dynalite } = running.upstreams;
   const lambda = new LambdaService(gate, byType('AWS::Lambda::Function'));
+  const sns = new SnsService(gate, fauxqs, byType('AWS::SNS::Topic'));
   const services = [
     new SqsService(gate, fauxqs, byType('AWS::SQS::Queue')),
-    new SnsService(gate, fauxqs, byType('AWS::SNS::Topic')),
+    sns,
     new S3Service(gate, fauxqs, byType('AWS::S3::Bucket'), region),
     new DynamoDbService(gate, dynalite, byType('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable')),
     new SecretsService(gate, byType('AWS::SecretsManager::Secret')),
@@ -114,6 +115,12 @@ async function openCloud(
     credentialsFor: (roleArn, functionName) => credentials.forFunction(roleArn, functionName),
     operatorCredentials: credentials.operator,
     authorize: (request) => authorizer.authorize(questionOf(request, policies, credentials)),
+    async publish({ principal, topicArn, subject, message, context = {} }) {
+      const request = { principal, action: 'sns:Publish', resource: topicArn, context };
+      const decision = await authorizer.authorize(questionOf(request, policies, credentials));
+      if (decision.allowed) await sns.publish(topicArn, subject, message);
+      return decision;
+    },
     denials: () => authorizer.denials(),
     usedStatements: () => authorizer.usedStatements(),
     unusedStatements: () => authorizer.unusedStatements(),

@@ -99,6 +99,16 @@ export interface AuthorizationDecision {
   readonly message: string;
 }
 
+/** A message that a service publishes to a topic, such as an alarm's. */
+export interface Publication {
+  /** Service principal, such as `cloudwatch.amazonaws.com`. */
+  readonly principal: string;
+  readonly topicArn: string;
+  readonly subject: string;
+  readonly message: string;
+  readonly context?: AuthorizationRequest['context'] & {};
+}
+
 /** What the front saw of one AWS call, reported after its answer was sent. */
 export interface ObservedCall {
   readonly atMs: number;
@@ -245,6 +255,12 @@ export interface Cloud {
   readonly operatorCredentials: IssuedCredentials;
   /** Asks the authorizer about something that is not an AWS call through the endpoint; denials are recorded. */
   authorize(request: AuthorizationRequest): Promise<AuthorizationDecision>;
+  /**
+   * Publishes what a service has to say, where the policies of the topic and of its key let the service.
+   *
+   * @throws LocalCloudError when the templates have no such topic
+   */
+  publish(publication: Publication): Promise<AuthorizationDecision>;
   denials(): readonly Denial[];
   usedStatements(): readonly UsedStatement[];
   unusedStatements(): readonly StatementReference[];

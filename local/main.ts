@@ -2,6 +2,7 @@
  * Runs Sluice on this machine until Ctrl-C: `npm run local`. With `--json` it prints one line of JSON when everything is
  * ready, and nothing else to standard output.
  */
+import { alarmLine } from './alarms/line.ts';
 import { LocalCloudError } from './errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
       : describe(sluice),
   );
   reportDenials(sluice);
+  reportAlarms(sluice);
   await stopped;
 }
 
@@ -101,6 +103,13 @@ function reportDenials({ cloud }: LocalSluice): void {
     for (const { message } of denials.slice(reported)) console.error(`Access denied: ${message}`);
     reported = denials.length;
   }, DENIAL_INTERVAL_MS);
+}
+
+/** One line per transition. What leaves its first state for OK has only been looked at for the first time. */
+function reportAlarms({ alarms }: LocalSluice): void {
+  alarms.observe((transition) => {
+    if (transition.from !== 'INSUFFICIENT_DATA' || transition.to !== 'OK') console.error(alarmLine(transition));
+  });
 }
 
 try {

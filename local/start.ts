@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { PROVIDERS } from '../config/providers.ts';
+import { startAlarms, type RunningAlarms } from './alarms/start.ts';
 import { startApiGateway } from './apigateway/start.ts';
 import { startCloud } from './cloud.ts';
 import type { Cloud, DeployedResource } from './contract.ts';
@@ -59,6 +60,8 @@ export interface LocalSluice extends Controls {
   readonly functions: LocalFunctions;
   readonly events: Events;
   readonly metrics: Metrics;
+  /** States of the alarms, and a way to hear of transitions. */
+  readonly alarms: RunningAlarms;
   readonly providers: Providers;
   /** Ends every process and socket. */
   stop(): Promise<void>;
@@ -134,6 +137,7 @@ interface Runtime {
   readonly functions: LocalFunctions;
   readonly events: Events;
   readonly metrics: Metrics;
+  readonly alarms: RunningAlarms;
   readonly apiUrl: string;
 }
 
@@ -155,9 +159,11 @@ async function startRuntime(
   });
   cloud.attachInvoker(functions);
   const metrics = new Metrics({ cloud, functions });
+  const alarms = startAlarms({ cloud, store: metrics.store });
   const events = startEvents({ cloud, functions, ...optional('schedules', options.schedules) });
   started.push(
     () => metrics.stop(),
+    () => alarms.stop(),
     // Event sources end when their invocations do, and these end when the functions are stopped.
     async () => void (await Promise.all([events.stop(), functions.stop()])),
   );
@@ -170,7 +176,7 @@ async function startRuntime(
     ...optional('port', options.ports?.api),
   });
   started.push(() => api.stop());
-  return { functions, events, metrics, apiUrl: api.apiUrl };
+  return { functions, events, metrics, alarms, apiUrl: api.apiUrl };
 }
 
 function only(cloud: Cloud, type: string): DeployedResource {

@@ -60,7 +60,11 @@ export class MetricStore {
 
   /** Datapoints of one metric from `fromMs` up to, not including, `toMs`, in order of time. Empty where there are none. */
   points(id: MetricId, fromMs = 0, toMs = Infinity): Datapoint[] {
-    return [...(this.#series.get(keyOf(id))?.points.values() ?? [])]
+    const points = this.#series.get(keyOf(id))?.points;
+    if (points === undefined) return [];
+    // Alarms look at a few minutes of a day, every minute.
+    if ((toMs - fromMs) / MINUTE_MS < points.size) return between(points, fromMs, toMs);
+    return [...points.values()]
       .filter(({ minuteMs }) => minuteMs >= fromMs && minuteMs < toMs)
       .sort((a, b) => a.minuteMs - b.minuteMs);
   }
@@ -77,8 +81,21 @@ export class MetricStore {
   }
 
   #forget(series: Series, beforeMs: number): void {
-    for (const minuteMs of series.points.keys()) if (minuteMs < beforeMs) series.points.delete(minuteMs);
+    // They came in the order of time, but for late ones, which go with those around them.
+    for (const minuteMs of series.points.keys()) {
+      if (minuteMs >= beforeMs) return;
+      series.points.delete(minuteMs);
+    }
   }
+}
+
+function between(points: ReadonlyMap<number, Datapoint>, fromMs: number, toMs: number): Datapoint[] {
+  const found: Datapoint[] = [];
+  for (let minuteMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS; minuteMs < toMs; minuteMs += MINUTE_MS) {
+    const point = points.get(minuteMs);
+    if (point !== undefined) found.push(point);
+  }
+  return found;
 }
 
 function keyOf({ namespace, name, dimensions }: MetricId): string {

@@ -1,4 +1,5 @@
 import type { DeployedResource } from '../../contract.ts';
+import { LocalCloudError } from '../../errors.ts';
 import type { Call } from '../front/call.ts';
 import { AwsError, type Reply } from '../front/errors.ts';
 import type { Gate } from '../front/gate.ts';
@@ -39,5 +40,18 @@ export class SnsService implements Service {
     await this.#gate.pass(call, [{ action, resource: ON_TOPIC.has(call.operation) ? topic : '*' }]);
     const answer = await this.#emulator.send('POST', '/', forwarded(call.headers), call.body);
     return { status: answer.status, headers: { 'content-type': 'text/xml' }, body: answer.body };
+  }
+
+  /**
+   * Publishes for a service of AWS, which may.
+   *
+   * @throws LocalCloudError when there is no such topic
+   */
+  async publish(topicArn: string, subject: string, message: string): Promise<void> {
+    if (!this.#topics.has(topicArn)) throw new LocalCloudError(`The templates have no topic ${topicArn}.`);
+    const form = new URLSearchParams({ Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: message });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, body } = await this.#emulator.send('POST', '/', headers, form.toString());
+    if (status !== 200) throw new LocalCloudError(`${topicArn} did not take a message: ${body.toString()}`);
   }
 }
