@@ -1,4 +1,4 @@
-import type { FanOutProgress } from '../../lambdas/domain/model.ts';
+import type { FanOutProgress, Submission } from '../../lambdas/domain/model.ts';
 import type { Claim } from '../../lambdas/domain/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import { nameOf, type Journal } from './journal.ts';
@@ -9,6 +9,16 @@ const GRACE_MS = 61_000;
 interface Lease {
   owner: string;
   untilMs: number;
+}
+
+interface Renewal {
+  nowMs: number;
+  leaseMs: number;
+}
+
+interface ClaimArguments extends Renewal {
+  submissionId: string;
+  owner: string;
 }
 
 /** What the functions owe each other: one owner at a time, checkpoints only behind what was sent, blocks kept by all. */
@@ -28,23 +38,29 @@ export class Fleet {
 
   claimed({ method, args }: PortCall, claim: Claim): void {
     if (claim.outcome !== 'claimed') return;
-    const { submissionId, owner, leaseMs } = args[0] as { submissionId: string; owner: string; leaseMs: number };
+    const { submissionId, owner, nowMs, leaseMs } = args[0] as ClaimArguments;
     const key = `${method} of ${submissionId}`;
     const other = this.#leases.get(key);
     if (other && other.owner !== owner && this.#now() < other.untilMs - 2 * this.#skewMs) {
       this.#journal.broken('one owner', `${key} by ${owner}, while ${other.owner} holds the lease`, [submissionId]);
     }
-    this.#leases.set(key, { owner, untilMs: this.#now() + leaseMs });
+    // By the clock of its owner, and from the moment of the call: the write itself takes its time.
+    this.#leases.set(key, { owner, untilMs: nowMs + leaseMs });
   }
 
   /** After a checkpoint or the end of an owner's work. */
   progressed({ method, args }: PortCall): void {
-    const [submissionId, , , lease] = args as [string, string, unknown, 'release' | { leaseMs: number } | undefined];
+    const [submissionId, , , lease] = args as [string, string, unknown, 'release' | Renewal | undefined];
     const key = `${method.includes('Fan') ? 'claimFanOut' : 'claimFinalize'} of ${submissionId}`;
     const held = this.#leases.get(key);
     if (method.startsWith('checkpoint') && typeof lease === 'object') {
-      if (held) held.untilMs = this.#now() + lease.leaseMs;
+      if (held) held.untilMs = lease.nowMs + lease.leaseMs;
     } else this.#leases.delete(key);
+  }
+
+  /** A submission that is open again has no finalization, and nobody who owns it: its owner may write no more. */
+  reopened(stored: Submission): void {
+    if (stored.finalize === undefined) this.#leases.delete(`claimFinalize of ${stored.submissionId}`);
   }
 
   /** Everything before a checkpoint has been sent. */
@@ -65,7 +81,8 @@ export class Fleet {
     const [provider, untilMs] = args as [string, number];
     const block = this.#blocks.get(provider);
     if (block && block.untilMs >= untilMs) return;
-    const runs = block !== undefined && block.untilMs > this.#now();
+    // Whose clock is fast may have begun again just before the block ended.
+    const runs = block !== undefined && block.untilMs - 2 * this.#skewMs > this.#now();
     this.#blocks.set(provider, { sinceMs: runs ? block.sinceMs : this.#now(), untilMs });
   }
 

@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util';
 import type { SeedReport } from './batch.ts';
 import { formatDrain, FULL_DRAIN, runDrain } from './drain.ts';
 import { planOf } from './plan.ts';
-import { runSeeds } from './pool.ts';
+import { PROCESSES, runSeeds } from './pool.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
 
 const USAGE = `npm run sim -- --seeds N [--from S]     runs N seeds (100), from seed S (1) on
 npm run sim -- --seed S [--trace]       runs one seed; prints everything that happens in it
 npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used
+npm run sim -- --processes P            with P processes (2)
 npm run sim -- --json                   ends with the figures as one line of JSON`;
 
 const PROGRESS_EVERY = 100;
@@ -17,6 +18,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },
+    processes: { type: 'string', default: String(PROCESSES) },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     drain: { type: 'boolean', default: false },
@@ -62,7 +64,7 @@ async function one(seed: number, trace: boolean): Promise<boolean> {
 async function many(from: number, count: number): Promise<boolean> {
   const startedMs = performance.now();
   let done = 0;
-  const reports = await runSeeds({ from, count }, () => {
+  const reports = await runSeeds({ from, count, processes: whole('processes', values.processes) }, () => {
     done += 1;
     if (done % PROGRESS_EVERY === 0) console.log(`${done} of ${count} seeds`);
   });

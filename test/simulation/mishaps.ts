@@ -63,11 +63,16 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
 }
 
 /** Everything in the queue is gone, what is being worked included. */
-async function purge({ world, journal }: Simulation, name: 'small' | 'bulk' | 'fanOut' | 'finalize'): Promise<void> {
+async function purge(
+  { world, journal, watch }: Simulation,
+  name: 'small' | 'bulk' | 'fanOut' | 'finalize',
+): Promise<void> {
   const queue = world.queues.live[name];
   for (const { body } of queue.messages()) {
     const record = recordOfBody(body)?.record;
-    if (record !== undefined) journal.disturbRecord(record);
+    if (record === undefined) continue;
+    journal.disturbRecord(record);
+    watch.purged(record);
   }
   queue.purge();
 }

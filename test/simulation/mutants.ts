@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DEFECTS, type Defect } from './defects.ts';
-import { ROOT, runSeeds } from './pool.ts';
+import { PROCESSES, ROOT, runSeeds } from './pool.ts';
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '1000' }, only: { type: 'string', default: '' } },
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    only: { type: 'string', default: '' },
+    processes: { type: 'string', default: String(PROCESSES) },
+  },
 });
 
 /** A copy of what the simulation needs, with one defect in it. */
@@ -37,7 +41,7 @@ interface Verdict {
 async function judge(defect: Defect, count: number): Promise<Verdict> {
   const root = copyWith(defect);
   try {
-    const reports = await runSeeds({ from: 1, count, root });
+    const reports = await runSeeds({ from: 1, count, root, processes: Number(values.processes) });
     const caught = reports.find(({ invariant }) => invariant !== undefined);
     return { defect: defect.name, caughtBy: caught?.invariant, seeds: reports.length };
   } finally {

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SeedReport } from './batch.ts';
 
-/** Cores that may be used. */
-const PROCESSES = 2;
+/** Cores that are used unless the caller says otherwise. */
+export const PROCESSES = 2;
 
 /** The tree of this file. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -13,11 +13,16 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
  * through.
  */
 export async function runSeeds(
-  { from, count, root = ROOT }: { from: number; count: number; root?: string },
+  {
+    from,
+    count,
+    root = ROOT,
+    processes = PROCESSES,
+  }: { from: number; count: number; root?: string; processes?: number },
   hear: (report: SeedReport) => void = () => undefined,
 ): Promise<SeedReport[]> {
   const reports: SeedReport[] = [];
-  const step = Math.min(PROCESSES, count);
+  const step = Math.min(processes, count);
   const children = Array.from({ length: step }, (_, index) =>
     fork(
       new URL('test/simulation/batch.ts', pathToFileURL(`${root}/`)),

@@ -20,6 +20,7 @@ export class Watch {
   readonly #journal: Journal;
   readonly #good: ReadonlySet<string>;
   readonly #scheduler: Scheduler;
+  readonly #skewMs: number;
   #world: MemoryWorld | undefined;
   #wake: (queue: string) => void = () => undefined;
   readonly #received = new Map<string, Received>();
@@ -27,6 +28,8 @@ export class Watch {
   readonly #sent = new Map<string, { atMs: number; generation: number; firstEnqueuedAtMs: number }>();
   /** Since when a provider's answer about a record is on its row. */
   readonly #kept = new Map<string, number>();
+  /** When the messages of a record were last taken out of its queue by force. */
+  readonly #purged = new Map<string, number>();
   /** Bodies of lane messages, for repeating old ones. */
   readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
 
@@ -35,6 +38,7 @@ export class Watch {
   /** @param good - Names of the records that must succeed. */
   constructor(journal: Journal, scheduler: Scheduler, skewMs: number, good: ReadonlySet<string>) {
     this.#good = good;
+    this.#skewMs = skewMs;
     this.fleet = new Fleet(journal, scheduler.now, skewMs);
     this.#journal = journal;
     this.#scheduler = scheduler;
@@ -43,6 +47,11 @@ export class Watch {
   attach(world: MemoryWorld, wake: (queue: string) => void): void {
     this.#world = world;
     this.#wake = wake;
+  }
+
+  /** Somebody emptied a queue in which a message of this record was. */
+  purged(record: string): void {
+    this.#purged.set(record, this.#scheduler.now());
   }
 
   /** True when work that begins now must know this answer: it is on the row. */
@@ -64,6 +73,7 @@ export class Watch {
     if (port === 'providers' && method === 'block') this.fleet.blocked(call);
     if (method === 'send') this.#noteSent(call);
     if (method === 'receive') this.#noteReceived(result as Delivery[]);
+    if (method === 'reopen' && port === 'submissions') this.fleet.reopened(result as Submission);
     if (method === 'finish') await this.#finished(result as Submission);
     return result;
   };
@@ -156,6 +166,8 @@ export class Watch {
       if (isOver || (row && isTerminal(row.state) && port.startsWith('queues'))) continue;
       // A copy that was left behind: the row announced a wait, and the message that goes on after it is there.
       if (row !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
+      // The same, but that message was purged since the row announced it: the reconciler is to find out, not this copy.
+      if (row !== undefined && this.#wasPurgedSince(row, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';
       const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
       this.#journal.broken(
@@ -171,6 +183,11 @@ export class Watch {
     return (queue?.messages() ?? []).some(
       (other) => other.receipt !== receipt && recordOfBody(other.body)?.record === record,
     );
+  }
+
+  #wasPurgedSince({ waitingUntilMs, updatedAtMs }: RecordRow, record = ''): boolean {
+    const purgedAtMs = this.#purged.get(record);
+    return purgedAtMs !== undefined && waitingUntilMs !== undefined && updatedAtMs - this.#skewMs <= purgedAtMs;
   }
 
   #noteSent({ args, port }: PortCall): void {
