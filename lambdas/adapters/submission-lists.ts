@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import { InvalidDataError } from '../domain/errors.ts';
 import { isOpen, type Submission } from '../domain/model.ts';
-import type { SubmissionStore } from '../domain/ports.ts';
+import type { SubmissionStore, UnreadableItem } from '../domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { parseItem, type Item, type QueryInput } from './dynamo.ts';
 import { expr } from './expression.ts';
@@ -31,6 +32,17 @@ const MIN_PAGE = 10;
 
 const pageFor = (limit: number): number => Math.min(Math.max(limit, MIN_PAGE), MAX_PAGE);
 
+interface Heads {
+  byId: Map<string, Submission>;
+  unreadable: UnreadableItem[];
+}
+
+interface Scanned {
+  items: Submission[];
+  unreadable: UnreadableItem[];
+  next?: Position;
+}
+
 interface Scan {
   query: QueryInput;
   limit: number;
@@ -44,40 +56,45 @@ interface Scan {
 
 /** The submissions table read through its indexes, which hold keys only: an index page, then the heads by key. */
 export function submissionLists(table: SubmissionTable): Lists {
-  /** Unexpired heads by id. */
-  const headsOf = async (ids: readonly string[]): Promise<Map<string, Submission>> => {
-    const items = await table.table.getMany(ids.map(metaKey));
-    const stored = items.map(parseMeta).filter((head) => !table.isExpired(head));
-    return new Map(stored.map(({ submission }) => [submission.submissionId, submission]));
+  /** Unexpired heads by id. One that cannot be read hides no other. */
+  const headsOf = async (ids: readonly string[]): Promise<Heads> => {
+    const heads: Heads = { byId: new Map(), unreadable: [] };
+    for (const item of await table.table.getMany(ids.map(metaKey))) {
+      try {
+        const head = parseMeta(item);
+        if (!table.isExpired(head)) heads.byId.set(head.submission.submissionId, head.submission);
+      } catch (error) {
+        if (!(error instanceof InvalidDataError)) throw error;
+        heads.unreadable.push({ submissionId: String(item['submissionId']), error });
+      }
+    }
+    return heads;
   };
 
   /** Accepted heads in index order; `next` when there may be more behind them. */
-  const scan = async (request: Scan): Promise<{ items: Submission[]; next?: Position }> => {
+  const scan = async (request: Scan): Promise<Scanned> => {
     const items: Submission[] = [];
+    const unreadable: UnreadableItem[] = [];
     let position = request.from;
     for (let examined = 0; examined < MAX_EXAMINED; examined += request.page) {
       const after = position === null ? {} : { after: request.keyAt(position) };
       const page = await table.table.queryPage({ ...request.query, limit: request.page, ...after });
       const places = page.items.map((entry) => request.positionOf(entry));
       const heads = await headsOf(places.map(([, submissionId]) => submissionId));
+      unreadable.push(...heads.unreadable);
       for (const [index, place] of places.entries()) {
-        const head = heads.get(place[1]);
+        const head = heads.byId.get(place[1]);
         if (head !== undefined && request.accept(head)) items.push(head);
         const isLast = index === places.length - 1 && page.next === undefined;
-        if (items.length === request.limit && !isLast) return { items, next: place };
+        if (items.length === request.limit && !isLast) return { items, unreadable, next: place };
       }
-      if (page.next === undefined) return { items };
+      if (page.next === undefined) return { items, unreadable };
       position = request.positionOf(page.next);
     }
-    return position === null ? { items } : { items, next: position };
+    return position === null ? { items, unreadable } : { items, unreadable, next: position };
   };
 
-  const scanShard = async (
-    shard: string,
-    dueAtMs: number,
-    limit: number,
-    from: Position | null,
-  ): Promise<{ items: Submission[]; next?: Position }> =>
+  const scanShard = async (shard: string, dueAtMs: number, limit: number, from: Position | null): Promise<Scanned> =>
     scan({
       query: { index: OPEN_INDEX, where: expr`#openShard = ${shard} AND #nextCheckAtMs <= ${dueAtMs}` },
       limit,
@@ -95,7 +112,7 @@ export function submissionLists(table: SubmissionTable): Lists {
   return {
     async listByTenant({ tenantId, state, limit, cursor }) {
       const scope = `tenant ${tenantId}`;
-      const { items, next } = await scan({
+      const { items, unreadable, next } = await scan({
         query: { index: BY_TENANT_INDEX, where: expr`#tenantId = ${tenantId}`, descending: true },
         limit,
         page: state === undefined ? pageFor(limit) : MAX_PAGE,
@@ -107,6 +124,8 @@ export function submissionLists(table: SubmissionTable): Lists {
         keyAt: ([createdAtMs, submissionId]) => ({ ...metaKey(submissionId), tenantId, createdAtMs }),
         from: cursor === undefined ? null : decodeCursor(scope, positionSchema, cursor),
       });
+      // A tenant is not to believe that a submission is gone.
+      if (unreadable[0]) throw unreadable[0].error;
       return next === undefined ? { items } : { items, nextCursor: encodeCursor(scope, next) };
     },
 
@@ -117,11 +136,11 @@ export function submissionLists(table: SubmissionTable): Lists {
       const ids = page.items.map(
         (entry) => parseItem(byTenantEntry, entry, 'entry of the index byTenant').submissionId,
       );
-      const heads = await headsOf(ids);
-      const items = ids.flatMap((submissionId) => heads.get(submissionId) ?? []);
-      if (page.next === undefined) return { items };
+      const { byId, unreadable } = await headsOf(ids);
+      const items = ids.flatMap((submissionId) => byId.get(submissionId) ?? []);
+      if (page.next === undefined) return { items, unreadable };
       const next = parseItem(byTenantKey, page.next, 'key of the index byTenant');
-      return { items, nextCursor: encodeCursor('all', next) };
+      return { items, unreadable, nextCursor: encodeCursor('all', next) };
     },
 
     async listDue({ nowMs, limit }) {
@@ -134,8 +153,9 @@ export function submissionLists(table: SubmissionTable): Lists {
       const [first = '', from] =
         cursor === undefined ? [OPEN_SHARD_KEYS[0], null] : decodeCursor('open', openPositionSchema, cursor);
       const items: Submission[] = [];
+      const unreadable: UnreadableItem[] = [];
       for (const shard of OPEN_SHARD_KEYS.slice(OPEN_SHARD_KEYS.indexOf(first))) {
-        if (items.length >= limit) return { items, nextCursor: encodeCursor('open', [shard, null]) };
+        if (items.length >= limit) return { items, unreadable, nextCursor: encodeCursor('open', [shard, null]) };
         const slice = await scanShard(
           shard,
           Number.MAX_SAFE_INTEGER,
@@ -143,9 +163,11 @@ export function submissionLists(table: SubmissionTable): Lists {
           shard === first ? from : null,
         );
         items.push(...slice.items);
-        if (slice.next !== undefined) return { items, nextCursor: encodeCursor('open', [shard, slice.next]) };
+        unreadable.push(...slice.unreadable);
+        if (slice.next !== undefined)
+          return { items, unreadable, nextCursor: encodeCursor('open', [shard, slice.next]) };
       }
-      return { items };
+      return { items, unreadable };
     },
   };
 }

@@ -37,11 +37,14 @@ export interface SubmissionStore {
     cursor?: string;
   }): Promise<Page<Submission>>;
   /** Every submission that has not expired, in no particular order: for operators, since it reads a whole index. */
-  listAll(query: { limit: number; cursor?: string }): Promise<Page<Submission>>;
-  /** Open submissions whose next check is due, oldest first, from every shard of the sparse index. Eventually consistent. */
+  listAll(query: { limit: number; cursor?: string }): Promise<TolerantPage<Submission>>;
+  /**
+   * Open submissions whose next check is due, oldest first, from every shard of the sparse index. Eventually consistent. Leaves out what
+   * cannot be read: `listOpen` tells of it.
+   */
   listDue(query: { nowMs: number; limit: number }): Promise<Submission[]>;
   /** Every open submission, for backlog and age figures. Eventually consistent. */
-  listOpen(query: { limit: number; cursor?: string }): Promise<Page<Submission>>;
+  listOpen(query: { limit: number; cursor?: string }): Promise<TolerantPage<Submission>>;
 
   markRelayed(submissionId: string): Promise<void>;
   scheduleCheck(submissionId: string, nextCheckAtMs: number): Promise<void>;
@@ -124,6 +127,17 @@ export type Claim =
 export interface Page<T> {
   items: T[];
   nextCursor?: string;
+}
+
+/** A page that is there although some of its items cannot be read: those are told of instead. */
+export interface TolerantPage<T> extends Page<T> {
+  unreadable: readonly UnreadableItem[];
+}
+
+/** An item that was written by another version, or by hand. */
+export interface UnreadableItem {
+  submissionId: string;
+  error: Error;
 }
 
 /** Offsets (0 to 249) of one chunk to add to its ledger item. */

@@ -127,7 +127,7 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
 
       expect(closed).toMatchObject({ state: 'partially_failed', resultsVersion: 1, finalCounts: COUNTS });
       expect(closed.nextCheckAtMs).toBeUndefined();
-      expect(await submissions.listOpen({ limit: 10 })).toEqual({ items: [] });
+      expect(await submissions.listOpen({ limit: 10 })).toEqual({ items: [], unreadable: [] });
       expect(await submissions.finish(SUBMISSION_ID, 'a', end)).toEqual(closed);
     });
 

@@ -52,6 +52,8 @@ export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
   let cursor: string | undefined;
   do {
     const page = await deps.submissions.listOpen({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    for (const { submissionId, error } of page.unreadable)
+      deps.telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, error });
     for (const submission of page.items) if (isOpen(submission.state)) add(picture, submission, deps);
     cursor = page.nextCursor;
   } while (cursor !== undefined && picture.backlog.openSubmissions < MAX_SUBMISSIONS);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import { chunkOf, recordNoAt, type LedgerChunk, type Submission } from '../model.ts';
-import type { Page } from '../ports.ts';
+import type { Page, TolerantPage } from '../ports.ts';
 import { PACE_SHARE } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
 import { drainDeadLetters } from './dead-letters.ts';
@@ -63,7 +63,7 @@ async function submissionsOf({ deps, request }: Run, cursor: string | undefined)
   const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
   if (submissionId === undefined) {
     return tenantId === undefined
-      ? deps.submissions.listAll(page)
+      ? tolerated(deps, await deps.submissions.listAll(page))
       : deps.submissions.listByTenant({ tenantId, ...page });
   }
   const submission = await deps.submissions.get(submissionId);
@@ -71,6 +71,13 @@ async function submissionsOf({ deps, request }: Run, cursor: string | undefined)
     throw new InvalidDataError(`submissionId is "${submissionId}": there is no such submission, or it has expired.`);
   }
   return { items: [submission] };
+}
+
+/** What cannot be read is told to operators, and stops nothing else. */
+function tolerated({ telemetry }: RedriveDeps, page: TolerantPage<Submission>): Page<Submission> {
+  for (const { submissionId, error } of page.unreadable)
+    telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, error });
+  return page;
 }
 
 /** Answers the record at which the redrive stopped for want of time or because the limit is reached; undefined at the end. */

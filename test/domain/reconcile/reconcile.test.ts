@@ -293,6 +293,21 @@ describe('one run', () => {
     expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([{ submissionId: 'sub_bad' }]);
   });
 
+  it('tells of a submission that cannot be read, and looks after the others', async () => {
+    const error = new Error('The stored submission is not valid.');
+    const rig = createReconcileRig({
+      hook: async ({ port, method }, proceed) => {
+        const answer = await proceed();
+        if (port !== 'submissions' || method !== 'listOpen') return answer;
+        return { ...(answer as object), unreadable: [{ submissionId: 'sub_bad', error }] };
+      },
+    });
+    await rig.seed(1, { state: 'accepted', outboxPending: true });
+    await rig.clock.advance(MINUTE_MS);
+    expect(await rig.run()).toEqual({ submissions: 1, postponed: 0, actions: 1 });
+    expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([{ submissionId: 'sub_bad', error }]);
+  });
+
   it('does nothing to a submission for which there is no time', async () => {
     const rig = createReconcileRig();
     await rig.seed(1, { state: 'accepted', outboxPending: true });

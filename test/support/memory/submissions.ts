@@ -59,7 +59,7 @@ export function createMemorySubmissions(
       return pageOf(matching.toSorted(newestFirst).map(visible), tenantId, page);
     },
     async listAll(page) {
-      return pageOf(table.all().map(visible), 'all', page);
+      return { ...pageOf(table.all().map(visible), 'all', page), unreadable: [] };
     },
     async listDue({ nowMs, limit }) {
       return indexed()
@@ -68,7 +68,7 @@ export function createMemorySubmissions(
         .map(visible);
     },
     async listOpen(page) {
-      return pageOf(indexed().map(visible), 'open', page);
+      return { ...pageOf(indexed().map(visible), 'open', page), unreadable: [] };
     },
     async markRelayed(submissionId) {
       const stored = table.find(submissionId);

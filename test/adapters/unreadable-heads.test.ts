@@ -1,0 +1,52 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createSubmissionStore } from '../../lambdas/adapters/submission-store.ts';
+import { InvalidDataError } from '../../lambdas/domain/errors.ts';
+import type { SubmissionStore } from '../../lambdas/domain/ports.ts';
+import { startTables, type TestTables } from '../contracts/tables.ts';
+import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';
+import { createTestClock, START_MS } from '../support/memory/index.ts';
+
+let tables: TestTables;
+beforeAll(async () => {
+  tables = await startTables();
+});
+afterAll(async () => tables.stop());
+
+const OTHER = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SE';
+
+/** Two open submissions, the first of which somebody has changed by hand. */
+async function damaged(): Promise<SubmissionStore> {
+  const table = await tables.create('submissions');
+  const submissions = createSubmissionStore(tables.client, table, createTestClock());
+  await submissions.create(makeSubmission({ nextCheckAtMs: START_MS }));
+  await submissions.create(makeSubmission({ submissionId: OTHER, nextCheckAtMs: START_MS }));
+  await tables.client.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { submissionId: SUBMISSION_ID, part: 'meta' },
+      UpdateExpression: 'SET fanOut = :none',
+      ExpressionAttributeValues: { ':none': 'by hand' },
+    }),
+  );
+  return submissions;
+}
+
+const OTHERS_AND_A_REPORT = {
+  items: [{ submissionId: OTHER }],
+  unreadable: [{ submissionId: SUBMISSION_ID, error: { message: expect.stringContaining('fanOut') } }],
+};
+
+test('a head that cannot be read hides no other from the reconciler, and is told of', async () => {
+  const submissions = await damaged();
+  expect(await submissions.listOpen({ limit: 10 })).toMatchObject(OTHERS_AND_A_REPORT);
+  expect(await submissions.listDue({ nowMs: START_MS, limit: 10 })).toMatchObject([{ submissionId: OTHER }]);
+});
+
+test('a head that cannot be read hides no other from an operator, and is told of', async () => {
+  expect(await (await damaged()).listAll({ limit: 10 })).toMatchObject(OTHERS_AND_A_REPORT);
+});
+
+test('a tenant is told that a submission cannot be read, not that it is gone', async () => {
+  const submissions = await damaged();
+  await expect(submissions.listByTenant({ tenantId: TENANT_ID, limit: 10 })).rejects.toThrow(InvalidDataError);
+});
