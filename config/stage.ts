@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
-import type { ProviderConfig } from '../lambdas/domain/providers.ts';
+import type { Lane } from '../lambdas/domain/model.ts';
+import { PACE_SHARE, usableRate, type ProviderConfig } from '../lambdas/domain/providers.ts';
 import { PROVIDERS } from './providers.ts';
 import { stageSchema } from './stage-schema.ts';
 
@@ -38,11 +39,13 @@ export const providersOf = ({ providers }: Pick<Stage, 'providers'>): ProviderCo
   PROVIDERS.map((provider) => {
     const override = providers[provider.name];
     const maxConcurrentCalls = override?.maxConcurrentCalls ?? provider.maxConcurrentCalls;
+    const ratePerSecond = override?.ratePerSecond ?? provider.ratePerSecond;
+    const burst = override?.burst ?? provider.burst;
     return {
       ...provider,
       baseUrl: override?.baseUrl ?? provider.baseUrl,
-      ratePerSecond: override?.ratePerSecond ?? provider.ratePerSecond,
-      burst: override?.burst ?? provider.burst,
+      ratePerSecond: usableRate({ ratePerSecond, burst }),
+      burst,
       p99Ms: override?.p99Ms ?? provider.p99Ms,
       ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls }),
     };
@@ -60,6 +63,18 @@ export const capacityOf = (stage: Pick<Stage, 'providers' | 'worker'>): Capacity
     laneShares: { small: stage.worker.smallLaneShare, bulk: 1 - stage.worker.smallLaneShare },
     maxFunctionTimeoutSeconds: stage.worker.maxTimeoutSeconds,
   });
+
+/**
+ * Records of each lane that can be finished within its contract when the lane has all of the slowest provider's pace, or
+ * that admission lets in, if that is less: more of them break the promise for certain.
+ */
+export function clearableRecords(
+  stage: Pick<Stage, 'providers' | 'contractAgeSeconds' | 'admission'>,
+): Record<Lane, number> {
+  const perSecond = Math.min(...providersOf(stage).map(usableRate)) * PACE_SHARE;
+  const within = (seconds: number): number => Math.min(Math.floor(perSecond * seconds), stage.admission.maxOpenRecords);
+  return { small: within(stage.contractAgeSeconds.small), bulk: within(stage.contractAgeSeconds.bulk) };
+}
 
 function contradictions(stage: Stage): string[] {
   const problems: string[] = [];

@@ -26,7 +26,7 @@ export interface Reservation {
  * Slots begin this much after the request: the answer takes some milliseconds to come, and calls whose slots have passed by
  * then would start all at once.
  */
-const SLOT_LEAD_MS = 20;
+const SLOT_LEAD_MS = 30;
 
 /**
  * Reserves start times for calls of one provider, shared by the whole fleet. A refusal reserves nothing.

@@ -53,3 +53,25 @@ export const PACE_SHARE = 0.985;
 /** Milliseconds between two call starts of the whole fleet. */
 export const intervalMs = (provider: Pick<ProviderConfig, 'ratePerSecond'>): number =>
   1000 / (provider.ratePerSecond * PACE_SHARE);
+
+/**
+ * A call that would start later than this after its slot gives the slot up: so no second holds more calls than its own slots
+ * and those of this much time before it.
+ */
+export const LATEST_START_MS = 20;
+/** What the ways of two calls to the provider may differ by. */
+const TRAVEL_JITTER_MS = 5;
+
+/**
+ * The rate that can be used of a provider's limit. Calls begin up to {@link LATEST_START_MS} late, and what bunches by that must fit
+ * into the burst that the provider tolerates. A burst of 3 % of a second's calls is enough for the whole rate; below it the
+ * rate falls, and with a burst of 1 every call waits until the one before it must have arrived.
+ *
+ * With slots `i` apart and calls up to `J` late, `m` calls need at least `(m - 1) i - J`, and a token bucket of `b` that is refilled
+ * every `T` lets them through if `m <= b` or `(m - 1) i - J >= (m - b) T`: the tightest case is `m = b + 1`, so `i >= (J + T) / b`.
+ */
+export function usableRate({ ratePerSecond, burst }: Pick<ProviderConfig, 'ratePerSecond' | 'burst'>): number {
+  const jitterMs = LATEST_START_MS + TRAVEL_JITTER_MS;
+  const shortestIntervalMs = (jitterMs + 1_000 / ratePerSecond) / Math.max(1, burst);
+  return Math.min(ratePerSecond, 1_000 / (shortestIntervalMs * PACE_SHARE));
+}

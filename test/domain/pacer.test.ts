@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { reserveSlots, sleepUntil } from '../../lambdas/domain/pacer.ts';
-import { intervalMs } from '../../lambdas/domain/providers.ts';
+import { intervalMs, LATEST_START_MS, usableRate } from '../../lambdas/domain/providers.ts';
 import { makeProvider } from '../support/factories.ts';
 import { createMemoryWorld, seededRandom } from '../support/memory/index.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
@@ -131,5 +131,47 @@ describe('a fleet', () => {
     const { utilisation, peak } = await drain(50);
     expect(utilisation).toBeGreaterThanOrEqual(0.97);
     expect(peak).toBeLessThanOrEqual(RATE * 1.05);
+  });
+});
+
+describe('the usable rate', () => {
+  /** Calls that a token bucket of the limit refuses when slots at the usable rate are used up to `lateMs` late. */
+  function refused(limit: { ratePerSecond: number; burst: number }, lateMs: (slot: number) => number): number {
+    const interval = intervalMs({ ratePerSecond: usableRate(limit) });
+    const arrivals = Array.from({ length: 5_000 }, (_, slot) => slot * interval + lateMs(slot)).toSorted(
+      (a, b) => a - b,
+    );
+    let tokens = limit.burst;
+    let filledAtMs = 0;
+    let count = 0;
+    for (const atMs of arrivals) {
+      tokens = Math.min(limit.burst, tokens + ((atMs - filledAtMs) * limit.ratePerSecond) / 1_000);
+      filledAtMs = atMs;
+      if (tokens > 1 - 1e-9) tokens -= 1;
+      else count += 1;
+    }
+    return count;
+  }
+
+  const LIMITS = [1, 2, 3, 5, 10, 50].flatMap((burst) =>
+    [2, 40, 200, 1_000].map((ratePerSecond) => ({ ratePerSecond, burst })),
+  );
+
+  it.each(LIMITS)('of $ratePerSecond a second with a burst of $burst is never refused', (limit) => {
+    const random = seededRandom(3);
+    expect(refused(limit, () => random() * LATEST_START_MS)).toBe(0);
+    // A process sleeps now and then: all that was due meanwhile starts at once.
+    const interval = intervalMs({ ratePerSecond: usableRate(limit) });
+    const stalls = (slot: number): number => {
+      const atMs = (slot * interval) % 400;
+      return atMs < LATEST_START_MS ? LATEST_START_MS - atMs : 0;
+    };
+    expect(refused(limit, stalls)).toBe(0);
+  });
+
+  it('is the whole limit where the provider tolerates 3 % of a second at once, and a part of it below', () => {
+    expect(usableRate({ ratePerSecond: 1_000, burst: 30 })).toBe(1_000);
+    expect(usableRate({ ratePerSecond: 200, burst: 6 })).toBe(200);
+    expect(usableRate({ ratePerSecond: 200, burst: 1 })).toBeLessThan(40);
   });
 });

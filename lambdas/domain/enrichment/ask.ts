@@ -6,11 +6,15 @@ import { callUnlessStopped, deferred, failedInternally, startWithinMs } from './
 import type { EnrichDeps, ProviderResult, Run } from './call.ts';
 import { judge, note, probe, type Verdict } from './outage.ts';
 import type { Provider } from './provider.ts';
+import { createTurns } from './turns.ts';
 
 /** A block that ends within this time is sat out: handing the records back and receiving them again takes as long. */
 const SIT_OUT_MS = 2_000;
-/** Reservations that are tried for one batch: what refuses the first may pass (a block ends, a probe closes the breaker). */
-const MAX_TRIES = 3;
+/**
+ * Reservations that are tried for one batch: what refuses the first may pass (a block ends, a probe closes the breaker), and
+ * calls that missed their slots need others.
+ */
+const MAX_TRIES = 5;
 
 /** One record that a provider is to be asked about. */
 export interface Question {
@@ -62,8 +66,9 @@ async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
     const { slotsMs, state } = await reserveSlots(run.deps, { provider: config, slots: open.length, withinMs });
     if (state === undefined) return deferred(run, 'out_of_time');
     if (slotsMs.length > 0) {
-      await callAtSlots(run, inquiry, state, slotsMs);
-      return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
+      const missed = await callAtSlots(run, inquiry, state, slotsMs);
+      if (missed === 0) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
+      continue;
     }
     const refusal = await refused(run, inquiry, state);
     if (refusal !== undefined) return refusal;
@@ -94,23 +99,28 @@ async function probeFirst(run: Run, inquiry: Inquiry, state: ProviderState): Pro
   return probed.outcome === 'closed' ? undefined : deferred(run, 'breaker_open', probed.untilMs);
 }
 
-/** Starts one call at every slot, for the records that wait longest; the others stay without a result. */
+/**
+ * Starts one call at every slot, for the records that wait longest; the others stay without a result. Returns how many calls
+ * came too late for their slots: they are without a result, too.
+ */
 async function callAtSlots(
   run: Run,
   inquiry: Inquiry,
   state: ProviderState,
   slotsMs: readonly number[],
-): Promise<void> {
+): Promise<number> {
   const { clock, telemetry } = run.deps;
   const waitMs = Math.max(0, (slotsMs[0] ?? 0) - clock.now());
   const provider = run.provider.config.name;
   telemetry.emit({ name: 'pacer_wait', level: 'debug', provider, durationMs: waitMs, count: slotsMs.length });
 
   const row = createFailureRow();
+  const turns = createTurns(run, slotsMs);
+  const missed = new Set<number>();
   const called = waiting(inquiry).slice(0, slotsMs.length);
   await Promise.all(
     called.map(async (index, turn) => {
-      await untilSlot(run, slotsMs[turn] ?? 0);
+      if (!(await turns(turn))) return void missed.add(index);
       // Something is wrong, and the calls of this batch that have not started need not find it out once more.
       if (row.inARow() >= FAILURES_TO_SUSPECT) return;
       const question = inquiry.questions[index];
@@ -120,41 +130,13 @@ async function callAtSlots(
     }),
   );
   const verdict = await judge(run, state, row);
-  for (const index of called) {
+  for (const index of called.filter((each) => !missed.has(each))) {
     const result = inquiry.results.get(index);
     // What an outage did is not the record's failure: it costs no attempt.
     const isOutage = result?.kind === 'transient' && result.reason !== 'internal_error' && verdict.outage;
     if (result === undefined || isOutage) inquiry.results.set(index, excuse(run, verdict));
   }
-}
-
-/** A slot may have been reserved so long ago that the provider has stopped the fleet since: then one look is worth its price. */
-const FRESH_MS = 1_000;
-const LOOK_AHEAD_MS = 50;
-
-async function untilSlot(run: Run, slotMs: number): Promise<void> {
-  const { clock } = run.deps;
-  if (slotMs - run.seenAtMs > FRESH_MS) {
-    await sleepUntil(clock, slotMs - LOOK_AHEAD_MS);
-    // The first call of a batch looks for those that follow closely.
-    if (clock.now() - run.seenAtMs > FRESH_MS) await lookAgain(run);
-  }
-  await sleepUntil(clock, slotMs);
-}
-
-async function lookAgain(run: Run): Promise<void> {
-  const { clock, providers } = run.deps;
-  run.seenAtMs = clock.now();
-  try {
-    const state = await providers.get(run.provider.config.name);
-    const { breaker, openUntilMs, blockedUntilMs, blockedReason = 'provider_throttled' } = state;
-    if (breaker === 'open')
-      run.halt = { reason: 'breaker_open', untilMs: Math.max(openUntilMs, clock.now() + FRESH_MS) };
-    else if (blockedUntilMs > clock.now()) run.halt = { reason: blockedReason, untilMs: blockedUntilMs };
-  } catch (error) {
-    // Not being able to look is no reason not to call.
-    failedInternally(run, error);
-  }
+  return missed.size;
 }
 
 const excuse = (run: Run, verdict: Verdict): ProviderResult =>

@@ -135,6 +135,59 @@ describe('asking a provider', () => {
   });
 });
 
+describe('a process that was asleep', () => {
+  /** Everything that is due from `fromMs` on wakes up only after `forMs`. */
+  function asleep(world: ReturnType<typeof setUp>, fromMs: number, forMs: number): void {
+    const { clock, deps } = world;
+    deps.clock = {
+      now: () => clock.now(),
+      sleep: async (ms) => {
+        const dueMs = clock.now() + ms;
+        const isAsleep = dueMs >= fromMs && dueMs < fromMs + forMs;
+        await clock.sleep(isAsleep ? fromMs + forMs - clock.now() : ms);
+      },
+    };
+  }
+
+  const gapsOf = (starts: readonly number[]): number[] => starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
+  const RATE = 200;
+
+  it('keeps the distance between calls whose slots have passed meanwhile', async () => {
+    const world = setUp({ config: { ratePerSecond: RATE } });
+    const { clock, config, kinds, transport } = world;
+    asleep(world, clock.now() + 45, 15);
+    expect(await kinds(10)).toEqual(repeat('answer', 10));
+    const gaps = gapsOf(transport.calls.map(({ atMs }) => atMs));
+    expect(Math.min(...gaps)).toBeGreaterThan(intervalMs(config) - 0.01);
+    expect(Math.max(...gaps)).toBeGreaterThan(intervalMs(config) + 10);
+  });
+
+  it('gives up slots that lie far back and takes others, so that no call meets those of another worker', async () => {
+    const world = setUp({ config: { ratePerSecond: RATE } });
+    const { clock, config, kinds, transport, providers } = world;
+    asleep(world, clock.now() + 45, 200);
+    // Another worker reserves the slots behind this batch's meanwhile.
+    const other = clock.sleep(5).then(async () =>
+      providers.reserve({
+        provider: 'company',
+        slots: 60,
+        intervalMs: intervalMs(config),
+        nowMs: clock.now(),
+        maxWaitMs: 10_000,
+      }),
+    );
+    const answers = kinds(10);
+    expect(await answers).toEqual(repeat('answer', 10));
+    const reserved = await other;
+    const firstMs = reserved.granted ? reserved.firstSlotMs : Number.NaN;
+    const starts = transport.calls.map(({ atMs }) => atMs);
+    const late = starts.filter((at) => at >= firstMs);
+    expect(late.length).toBeGreaterThan(3);
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(firstMs + 60 * intervalMs(config) - 0.01);
+    expect(Math.min(...gapsOf(starts))).toBeGreaterThan(intervalMs(config) - 0.01);
+  });
+});
+
 describe('a provider that limits us', () => {
   it('stops the calls of this batch and of the fleet until its Retry-After, at no attempt', async () => {
     const { kinds, ask, transport, state, clock } = setUp();
