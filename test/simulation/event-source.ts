@@ -14,12 +14,17 @@ export interface EventSourceOptions {
   timeoutMs: number;
   visibilityMs: number;
   start: () => { environment: Environment; work: QueueFunction };
+  /** Whether it fetches messages at all: an event source can be disabled. */
+  isEnabled: () => boolean;
   /** Probability that a delivered message is delivered once more meanwhile. */
   duplicateShare: number;
   scheduler: Scheduler;
   journal: Journal;
   dice: Dice;
 }
+
+/** How often a disabled source looks whether it is enabled again. */
+const DISABLED_MS = 60_000;
 
 /** Copies of a record that waits live on side by side: without a bound a long outage would breed them without end. */
 const MOST_DUPLICATES = 2;
@@ -55,8 +60,9 @@ export class EventSource {
   }
 
   async #poll(): Promise<void> {
-    const { queue, maxConcurrency, batchSize, visibilityMs, dice, scheduler } = this.#options;
+    const { queue, maxConcurrency, batchSize, visibilityMs, dice, scheduler, isEnabled } = this.#options;
     if (this.#isPolling) return;
+    if (!isEnabled()) return this.wake(scheduler.now() + DISABLED_MS);
     this.#isPolling = true;
     while (this.#running < maxConcurrency) {
       const deliveries = await queue.receive(dice.chance(0.7) ? batchSize : 1 + dice.below(batchSize), visibilityMs);

@@ -134,6 +134,11 @@ export class Simulation {
     this.journal.broken('no defect', `${environment} met an error that nothing explains: ${what}`, []);
   }
 
+  /** Whether the event source of a queue, or the schedule of the reconciler, does its work; for those who disturb it. */
+  isEnabled(_name: 'fanOut' | 'small' | 'bulk' | 'finalize' | 'reconciler'): boolean {
+    return true;
+  }
+
   #workers(lane: 'small' | 'bulk'): EventSource {
     return this.#source(lane, {
       batchSize: 10,
@@ -169,6 +174,7 @@ export class Simulation {
         const environment = this.environment(name);
         return { environment, work: work(environment) };
       },
+      isEnabled: () => this.isEnabled(name),
       duplicateShare: this.plan.duplicateShare,
       scheduler: this.scheduler,
       journal: this.journal,
@@ -195,6 +201,7 @@ export class Simulation {
   }
 
   async #reconcile(): Promise<void> {
+    if (!this.isEnabled('reconciler')) return;
     const environment = this.environment('reconciler');
     await this.attempt(async () => functions.runReconciler(environment, this.options(environment)));
   }
