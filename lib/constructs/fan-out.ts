@@ -69,11 +69,7 @@ export class FanOut extends Construct {
     // Lease and progress of the submission; starts and sizes of its chunks.
     this.fn.allow('TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.submissions.tableArn]);
     // What the tenant has open decides about the lane; the count replaces the estimate.
-    this.fn.allow(
-      'CountOpenWork',
-      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'],
-      [props.tenants.tableArn],
-    );
+    this.fn.allow('CountOpenWork', ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
     // Records to their lane, a continuation to its own queue, and finalization where no record is left to wait for.
     this.fn.allow(

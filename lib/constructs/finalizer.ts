@@ -58,13 +58,9 @@ export class Finalizer extends Construct {
 
   #grant({ bucket, submissions, records, tenants }: FinalizerProps): void {
     // Head and ledger in one query; lease, repaired ledger, closing state.
-    this.fn.allow(
-      'CloseSubmissions',
-      ['dynamodb:Query', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      [submissions.tableArn],
-    );
-    // Recounting; rows of records that never started when a submission was stopped.
-    this.fn.allow('SettleRecords', ['dynamodb:Query', 'dynamodb:PutItem'], [records.tableArn]);
+    this.fn.allow('CloseSubmissions', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [submissions.tableArn]);
+    // What became of the records, chunk by chunk.
+    this.fn.allow('RecountRecords', ['dynamodb:Query'], [records.tableArn]);
     // The tenant's open work ends.
     this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn]);
     // The records as the customer sent them.

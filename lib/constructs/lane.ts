@@ -79,11 +79,7 @@ export class Lane extends Construct {
   #grant(props: LaneProps): void {
     const { worker, queue } = this;
     // Heads of a batch at once, to see stops and generations; the ledger; closing full chunks and starting finalization.
-    worker.allow(
-      'KeepLedger',
-      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      [props.submissions.tableArn],
-    );
+    worker.allow('KeepLedger', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.submissions.tableArn]);
     // What is known of a record, and what became of it.
     worker.allow(
       'WriteOutcomes',

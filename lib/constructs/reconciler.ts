@@ -92,7 +92,7 @@ export class Reconciler extends Construct {
     // Which records wait and which are lost; outcomes of those that crashed, expired or were cancelled.
     this.fn.allow(
       'SettleRecords',
-      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:PutItem'],
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem'],
       [props.records.tableArn],
     );
     // Whether providers work, for the age at which a silent record counts as lost.

@@ -66,16 +66,16 @@ export class Redrive extends Construct {
     // Reasons, attempts and paid answers of the records; the row of the new generation.
     this.fn.allow(
       'ReplayRecords',
-      ['dynamodb:Query', 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
       [records.tableArn],
     );
     // The records as the customer sent them.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
-    // Back to their lane; parked for good where they were replayed too often.
+    // Back to their lane; what was replayed too often stays where it is.
     this.fn.allow(
       'SendAgain',
       ['sqs:SendMessage'],
-      [smallLane, bulkLane].flatMap(({ queue, dlq }) => [queue.queueArn, dlq.queueArn]),
+      [smallLane, bulkLane].map(({ queue }) => queue.queueArn),
     );
     this.fn.allow(
       'DrainDeadLetters',
