@@ -1,24 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DependencyUnavailableError } from '../domain/errors.ts';
-import { TERMINAL_STATES, type RecordRow } from '../domain/model.ts';
+import { isTerminal, type RecordRow } from '../domain/model.ts';
 import type { RecordStore } from '../domain/ports.ts';
+import { mergeOver } from '../domain/record-merge.ts';
 import type { Clock } from '../domain/time.ts';
 import { DynamoTable, type Item } from './dynamo.ts';
-import { expr, isIn, type Expression } from './expression.ts';
+import { expr, type Expression } from './expression.ts';
 import { chunkKey, parseRecord, recordItem, recordKey } from './record-item.ts';
 
-const MAX_ROUNDS = 3;
+/** Writers of one row that may be faster, one after the other. */
+const MAX_ROUNDS = 5;
 
 /** The same content, whatever the order of members and whoever made the objects. */
 const same = (a: RecordRow, b: RecordRow): boolean => isDeepStrictEqual(plain(a), plain(b));
 const plain = (row: RecordRow): unknown => JSON.parse(JSON.stringify(row));
 
-/** Holds when `row` may take the place of what is stored. */
-const yields = (row: RecordRow, unexpired: Expression): Expression => expr`attribute_not_exists(#recordNo)
-  OR NOT (${unexpired})
-  OR (#st <> ${'succeeded'} AND #gn < ${row.generation})
-  OR (#gn = ${row.generation} AND NOT ${isIn('st', TERMINAL_STATES)})`;
+/** True when what is stored gives way to `row`. */
+const yields = (stored: RecordRow, row: RecordRow): boolean =>
+  stored.state !== 'succeeded' &&
+  (stored.generation < row.generation || (stored.generation === row.generation && !isTerminal(stored.state)));
+
+/** Holds while nobody has written since `seen` was read: two writers of one row do not share a millisecond and a state. */
+const unchanged = (seen: RecordRow | undefined, unexpired: Expression): Expression => {
+  const absent = expr`attribute_not_exists(#recordNo) OR NOT (${unexpired})`;
+  if (seen === undefined) return absent;
+  return expr`${absent} OR (#up = ${seen.updatedAtMs} AND #gn = ${seen.generation} AND #st = ${seen.state})`;
+};
 
 /** The rows of the records table, see {@link RecordStore}. */
 export function createRecordStore(client: DynamoDBDocumentClient, tableName: string, clock: Clock): RecordStore {
@@ -31,17 +39,23 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
       return unexpiredRows(await table.getMany(keys.map(recordKey)));
     },
 
-    async put(row) {
+    async put(row, seen) {
+      let known = seen !== undefined && yields(seen, row) ? seen : undefined;
+      let next = row;
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const written = await table.put(recordKey(row), recordItem(row), yields(row, table.unexpired()));
-        if (written.applied) return { applied: true, stored: row };
+        const written = await table.put(recordKey(row), recordItem(next), unchanged(known, table.unexpired()));
+        if (written.applied) return { applied: true, stored: next };
         const standing = await written.standing();
         const [stored] = standing === undefined ? [] : unexpiredRows([standing]);
         // The same content: this write was applied before, and its answer was lost.
-        if (stored !== undefined) return { applied: same(stored, row), stored };
+        if (stored !== undefined && (same(stored, next) || !yields(stored, row))) {
+          return { applied: same(stored, next), stored };
+        }
+        known = stored;
+        next = stored === undefined ? row : mergeOver(row, stored);
       }
       throw new DependencyUnavailableError(
-        `The row ${row.submissionId}/${row.recordNo} could not be written: it expired while it was looked at.`,
+        `The row ${row.submissionId}/${row.recordNo} could not be written: others wrote it ${MAX_ROUNDS} times meanwhile.`,
       );
     },
 

@@ -170,10 +170,11 @@ export interface RecordStore {
   getMany(keys: readonly RecordKey[]): Promise<RecordRow[]>;
   /**
    * Writes the row unless the stored one stands above it. The stored one stands when it has `succeeded`, when its generation
-   * is higher, or when it has the same generation and is terminal. Returns what is stored afterwards: `applied` is true
-   * also when this very row (same content) was already there.
+   * is higher, or when it has the same generation and is terminal. Where the stored one gives way, but is not the one that was
+   * `seen` when `row` was made, what its writer bought and counted is merged into the row, see `mergeOver`. Returns what is stored
+   * afterwards: `applied` is true also when this very row (same content) was already there.
    */
-  put(row: RecordRow): Promise<{ applied: boolean; stored: RecordRow }>;
+  put(row: RecordRow, seen?: RecordRow): Promise<{ applied: boolean; stored: RecordRow }>;
   /** Every row of a chunk in record order. */
   chunkRows(submissionId: string, chunk: number): Promise<RecordRow[]>;
 }

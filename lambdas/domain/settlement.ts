@@ -22,9 +22,15 @@ const PARALLEL_WRITES = 25;
 /**
  * Writes rows, then marks the ledger with the outcomes *as stored*, one update per chunk, then closes the chunks that became
  * full. A failing write makes only its own records `unavailable`. One settlement per row, in their order. Never throws.
+ *
+ * @param seen - By row, the stored one that it was made from, where there was one.
  */
-export async function settle(deps: SettleDeps, rows: readonly RecordRow[]): Promise<Settlement[]> {
-  const written = await mapBounded(rows, PARALLEL_WRITES, async (row) => writeRow(deps, row));
+export async function settle(
+  deps: SettleDeps,
+  rows: readonly RecordRow[],
+  seen: ReadonlyMap<RecordRow, RecordRow> = new Map(),
+): Promise<Settlement[]> {
+  const written = await mapBounded(rows, PARALLEL_WRITES, async (row) => writeRow(deps, row, seen.get(row)));
   const stored = written.flatMap((settlement) => (settlement.outcome === 'settled' ? [settlement.stored] : []));
   const failures = await accountFor(deps, stored);
   return written.map((settlement) => {
@@ -68,9 +74,9 @@ export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[])
   return failures;
 }
 
-async function writeRow({ records }: SettleDeps, row: RecordRow): Promise<Settlement> {
+async function writeRow({ records }: SettleDeps, row: RecordRow, seen: RecordRow | undefined): Promise<Settlement> {
   try {
-    return { row, outcome: 'settled', ...(await records.put(row)) };
+    return { row, outcome: 'settled', ...(await records.put(row, seen)) };
   } catch (error) {
     return { row, outcome: { unavailable: error } };
   }

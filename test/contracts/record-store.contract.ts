@@ -89,6 +89,68 @@ export function describeRecordStore(make: Make<StoreWorld>): void {
     });
   });
 
+  describe('two writers of one waiting row', () => {
+    const company = { company: { kind: 'found', data: { name: 'Acme' } } } as const;
+    const geo = { geo: { kind: 'not_found' } } as const;
+
+    test('the one who knows the row writes it as it is', async () => {
+      const { records } = await make();
+      const seen = waiting({ answers: company, attempts: 2, aloneReceives: 3 });
+      await records.put(seen);
+      const row = waiting({ attempts: 0, updatedAtMs: START_MS + 1 });
+
+      expect(await records.put(row, seen)).toEqual({ applied: true, stored: row });
+    });
+
+    test('neither loses what the other one bought and counted', async () => {
+      const { records } = await make();
+      const seen = waiting({ attempts: 0 });
+      await records.put(seen);
+      const first = waiting({
+        state: 'retrying',
+        answers: company,
+        attempts: 2,
+        aloneReceives: 3,
+        updatedAtMs: START_MS + 1,
+      });
+      await records.put(first, seen);
+      const second = waiting({ answers: geo, attempts: 1, aloneReceives: 1, resends: 1, updatedAtMs: START_MS + 2 });
+
+      const { applied, stored } = await records.put(second, seen);
+
+      expect(applied).toBe(true);
+      expect(stored).toEqual({ ...second, answers: { ...company, ...geo }, attempts: 2, aloneReceives: 3 });
+      expect(await records.getMany([key(1)])).toEqual([stored]);
+    });
+
+    test('a mark that is cleared stays cleared', async () => {
+      const { records } = await make();
+      await records.put(waiting({ aloneReceives: 3 }));
+      const { stored } = await records.put(waiting({ updatedAtMs: START_MS + 1 }));
+      expect(stored.aloneReceives).toBeUndefined();
+    });
+
+    test('a replay begins its attempts anew, and keeps what was bought meanwhile', async () => {
+      const { records } = await make();
+      await records.put(waiting({ answers: company, attempts: 3, updatedAtMs: START_MS + 1 }));
+      const replay = waiting({ generation: 1, attempts: 0, updatedAtMs: START_MS + 2 });
+      const { stored } = await records.put(replay, waiting({ attempts: 3 }));
+      expect(stored).toEqual({ ...replay, answers: company });
+    });
+
+    test('of many at the same moment all keep what they bought', async () => {
+      const { records } = await make();
+      const names = ['a', 'b', 'c', 'd'];
+      await Promise.all(
+        names.map(async (name, index) =>
+          records.put(waiting({ answers: { [name]: { kind: 'not_found' } }, updatedAtMs: START_MS + index })),
+        ),
+      );
+      const [row] = await records.getMany([key(1)]);
+      expect(Object.keys(row?.answers ?? {}).toSorted()).toEqual(names);
+    });
+  });
+
   describe('reading', () => {
     test('many keys at once, some absent, some asked for twice', async () => {
       const { records } = await make();

@@ -89,6 +89,12 @@ export const DEFECTS: readonly Defect[] = [
     by: '(stored.generation === row.generation && stored.generation < 0 && isTerminal(stored.state));',
   },
   {
+    name: 'write a row over what another writer bought',
+    file: 'test/support/memory/records.ts',
+    find: 'const next = isNews ? mergeOver(row, stored) : row;',
+    by: 'const next = isNews && mergeOver(row, stored).attempts < 0 ? stored : row;',
+  },
+  {
     name: 'run suspects with everybody else',
     file: worker('suspects.ts'),
     find: 'receivesOf(item) > 1;',

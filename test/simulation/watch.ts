@@ -117,15 +117,14 @@ export class Watch {
     return result;
   }
 
-  /** Two writers at a time may lose each other's answers: at least once is not exactly once. What is there when work begins counts. */
+  /** What was paid for stays, whoever writes at the same time. */
   #noteAnswers(record: string, before: RecordRow | undefined, after: RecordRow | undefined): void {
     for (const provider of Object.keys(after?.answers ?? {})) {
       if (before?.answers[provider] === undefined) this.#kept.set(`${record}/${provider}`, this.#scheduler.now());
     }
     for (const provider of Object.keys(before?.answers ?? {})) {
       if (after?.answers[provider] !== undefined) continue;
-      this.#kept.delete(`${record}/${provider}`);
-      this.#journal.disturbRecord(record);
+      this.#journal.broken('answers are kept', `The answer of ${provider} is gone from the row of ${record}`, [record]);
     }
   }
 

@@ -33,18 +33,34 @@ export async function settleWhatIsOver(
   }
 
   const isStopped = submission.stop !== undefined && nowMs - submission.stop.atMs >= deps.settings.stoppedMs;
-  const ends: RecordRow[] = [];
+  const ends = new Ends(submission);
   const stillOpen: OpenRecord[] = [];
   for (const record of open) {
-    const { recordNo, row } = record;
+    const { row } = record;
     if (row && isTerminal(row.state)) continue;
-    if (isCrashed(row, nowMs, deps.settings.visibilityMs)) ends.push(rowFor(submission, recordNo, row, crashed(nowMs)));
-    else if (isStopped && submission.stop)
-      ends.push(rowFor(submission, recordNo, row, stopped(submission.stop, nowMs)));
+    if (isCrashed(row, nowMs, deps.settings.visibilityMs)) ends.add(record, crashed(nowMs));
+    else if (isStopped && submission.stop) ends.add(record, stopped(submission.stop, nowMs));
     else stillOpen.push(record);
   }
   await settleAll(deps, submission, ends);
-  return { settled: unaccounted.length + ends.length, stillOpen };
+  return { settled: unaccounted.length + ends.rows.length, stillOpen };
+}
+
+/** Rows that end records, and what each was made from. */
+class Ends {
+  readonly rows: RecordRow[] = [];
+  readonly seen = new Map<RecordRow, RecordRow>();
+  readonly #submission: Submission;
+
+  constructor(submission: Submission) {
+    this.#submission = submission;
+  }
+
+  add({ recordNo, row }: OpenRecord, end: Parameters<typeof rowFor>[3]): void {
+    const ended = rowFor(this.#submission, recordNo, row, end);
+    this.rows.push(ended);
+    if (row !== undefined) this.seen.set(ended, row);
+  }
 }
 
 /** Gives records up whose message was repeated often enough without their ever being heard of. */
@@ -54,11 +70,9 @@ export async function giveUp(
   records: readonly OpenRecord[],
 ): Promise<void> {
   const nowMs = deps.clock.now();
-  await settleAll(
-    deps,
-    submission,
-    records.map(({ recordNo, row }) => rowFor(submission, recordNo, row, crashed(nowMs))),
-  );
+  const ends = new Ends(submission);
+  for (const record of records) ends.add(record, crashed(nowMs));
+  await settleAll(deps, submission, ends);
 }
 
 const isCrashed = (row: RecordRow | undefined, nowMs: number, visibilityMs: number): boolean =>
@@ -72,12 +86,8 @@ const stopped = ({ kind }: StopOrder, updatedAtMs: number) =>
     ? ({ state: 'cancelled', reason: 'cancelled', updatedAtMs } as const)
     : ({ state: 'failed', reason: 'deadline_passed', updatedAtMs } as const);
 
-async function settleAll(
-  deps: ReconcileDeps,
-  { tenantId, lane }: Submission,
-  rows: readonly RecordRow[],
-): Promise<void> {
-  const settlements = await settle(deps, rows);
+async function settleAll(deps: ReconcileDeps, { tenantId, lane }: Submission, { rows, seen }: Ends): Promise<void> {
+  const settlements = await settle(deps, rows, seen);
   for (const settlement of settlements) {
     if (settlement.outcome !== 'settled' || !settlement.applied) continue;
     const { submissionId, recordNo, attempts, generation, state, reason } = settlement.stored;

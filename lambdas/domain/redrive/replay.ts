@@ -116,7 +116,7 @@ async function reopenRow(
     ...kept
   } = row;
   const nowMs = clock.now();
-  const { applied, stored } = await records.put({
+  const reopened: RecordRow = {
     ...kept,
     state: 'retrying',
     reason: 'redriven',
@@ -126,7 +126,8 @@ async function reopenRow(
     firstEnqueuedAtMs: nowMs,
     updatedAtMs: nowMs,
     ...(waitMs > 0 && { waitingUntilMs: nowMs + waitMs }),
-  });
+  };
+  const { applied, stored } = await records.put(reopened, row);
   return applied ? stored : undefined;
 }
 

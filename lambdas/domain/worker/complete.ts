@@ -32,7 +32,7 @@ const REPEAT_SPREAD_MS = 6_000;
 export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]): Promise<Set<Delivery>> {
   const resolutions = resolved.map(({ resolution }) => resolution);
   const [settlements, unaccounted] = await Promise.all([
-    settle(deps, resolutions.flatMap(newRow)),
+    settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(whatWasSeen))),
     accountFor(deps, resolutions.flatMap(storedRow)),
   ]);
   const byRow = new Map(settlements.map((settlement) => [settlement.row, settlement]));
@@ -59,6 +59,10 @@ export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]):
 
 const newRow = (resolution: Resolution): RecordRow[] =>
   resolution.kind !== 'discard' && resolution.row !== undefined ? [resolution.row] : [];
+const whatWasSeen = (resolution: Resolution): [RecordRow, RecordRow][] =>
+  resolution.kind !== 'discard' && resolution.row !== undefined && resolution.seen !== undefined
+    ? [[resolution.row, resolution.seen]]
+    : [];
 const storedRow = (resolution: Resolution): RecordRow[] =>
   resolution.kind === 'discard' && resolution.stored !== undefined ? [resolution.stored] : [];
 

@@ -19,7 +19,7 @@ export interface Job {
 /** What is to become of a record. */
 export type Resolution =
   /** It has its outcome; with `deadLetter` it also goes to the dead-letter queue. `carry` brings it back when that cannot be written. */
-  | { kind: 'finish'; row: RecordRow; deadLetter: boolean; carry: RecordMessage }
+  | { kind: 'finish'; row: RecordRow; seen?: RecordRow; deadLetter: boolean; carry: RecordMessage }
   /** It goes back to the queue, and its row says so where there is one; when that cannot be written, `carry` goes instead. */
   | {
       kind: 'return';
@@ -27,6 +27,8 @@ export type Resolution =
       message: RecordMessage;
       waitMs: number;
       row?: RecordRow;
+      /** The stored row that the new one was made from. */
+      seen?: RecordRow;
       carry: RecordMessage;
     }
   /** This message has nothing more to say; `stored` is accounted for once more, in case nobody did. */
@@ -70,9 +72,12 @@ const MAX_ID_LENGTH = 200;
 const idOf = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, MAX_ID_LENGTH) : undefined;
 
+const seenBy = ({ row }: Job): { seen?: RecordRow } => (row === undefined ? {} : { seen: row });
+
 export const succeed = (job: Job, { clock }: ResolutionDeps): Resolution => ({
   kind: 'finish',
   row: rowOf(job, clock, { state: 'succeeded', attempts: job.message.attempt }),
+  ...seenBy(job),
   deadLetter: false,
   carry: again(job, job.message.attempt),
 });
@@ -86,7 +91,8 @@ export function fail(
   const { reason, detail, state = 'failed', tried = true } = end;
   const attempts = job.message.attempt - (tried ? 0 : 1);
   const outcome = { state, reason, attempts, ...(detail === undefined ? {} : { detail }) };
-  return { kind: 'finish', row: rowOf(job, clock, outcome), deadLetter: false, carry: again(job, job.message.attempt) };
+  const carry = again(job, job.message.attempt);
+  return { kind: 'finish', row: rowOf(job, clock, outcome), ...seenBy(job), deadLetter: false, carry };
 }
 
 /** An attempt failed: another one after a backoff, or the dead-letter queue after the last. */
@@ -106,7 +112,7 @@ export function retry(
       detail: last,
       attempts: attempt,
     });
-    return { kind: 'finish', row, deadLetter: true, carry };
+    return { kind: 'finish', row, ...seenBy(job), deadLetter: true, carry };
   }
   const waitMs = Math.ceil(Math.max(retryDelayMs(attempt, random), untilMs - clock.now()));
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
@@ -118,7 +124,8 @@ export function retry(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  return announced({ kind: 'return', reason, message: again(job, attempt + 1), waitMs, row, carry }, waitingUntilMs);
+  const message = again(job, attempt + 1);
+  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry }, waitingUntilMs);
 }
 
 /** Nothing failed, but the record cannot be worked now: it comes back without having lost an attempt. */
@@ -142,7 +149,7 @@ export function defer(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  return announced({ kind: 'return', reason, message, waitMs, row, carry: message }, waitingUntilMs);
+  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry: message }, waitingUntilMs);
 }
 
 /**

@@ -90,11 +90,12 @@ async function workAlone(deps: WorkerDeps, job: Job, budget: TimeBudget): Promis
   const marked = await mark(deps, job);
   if (marked.kind !== 'marked') return marked;
   tellSuspect(deps, job.item);
-  const [resolved] = await workJobs(deps, [job], budget);
+  const { row } = marked;
+  const [resolved] = await workJobs(deps, [{ ...job, row, answers: { ...row.answers, ...job.answers } }], budget);
   return resolved?.resolution ?? handBack(job, deps);
 }
 
-async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Resolution> {
+async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked'; row: RecordRow } | Resolution> {
   const row = rowOf(job, deps.clock, {
     state: 'retrying',
     reason: 'worker_crashed',
@@ -103,8 +104,8 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked' } | Re
     aloneReceives: marksOf(job.row) + 1,
   });
   try {
-    const { applied, stored } = await deps.records.put(row);
-    return applied ? { kind: 'marked' } : { kind: 'discard', because: 'settled', stored };
+    const { applied, stored } = await deps.records.put(row, job.row);
+    return applied ? { kind: 'marked', row: stored } : { kind: 'discard', because: 'settled', stored };
   } catch (error) {
     deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', error });
     return handBack(job, deps);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { chunkOf, isTerminal, type RecordRow } from '../../../lambdas/domain/model.ts';
 import type { RecordStore } from '../../../lambdas/domain/ports.ts';
+import { mergeOver } from '../../../lambdas/domain/record-merge.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 
 export interface MemoryRecordStore extends RecordStore {
@@ -12,6 +13,9 @@ const stands = (stored: RecordRow, row: RecordRow): boolean =>
   stored.state === 'succeeded' ||
   stored.generation > row.generation ||
   (stored.generation === row.generation && isTerminal(stored.state));
+
+const isUnchanged = (stored: RecordRow, seen: RecordRow | undefined): boolean =>
+  seen?.updatedAtMs === stored.updatedAtMs && seen.generation === stored.generation && seen.state === stored.state;
 
 export function createMemoryRecords(clock: Clock): MemoryRecordStore {
   const submissions = new Map<string, Map<number, RecordRow>>();
@@ -30,14 +34,16 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       const distinct = new Map(keys.map((key) => [`${key.submissionId}#${key.recordNo}`, key]));
       return structuredClone([...distinct.values()].flatMap((key) => find(key.submissionId, key.recordNo) ?? []));
     },
-    async put(row) {
+    async put(row, seen) {
       const stored = find(row.submissionId, row.recordNo);
       if (stored !== undefined && stands(stored, row)) {
         return { applied: isDeepStrictEqual(stored, row), stored: structuredClone(stored) };
       }
+      const isNews = stored !== undefined && !isUnchanged(stored, seen);
+      const next = isNews ? mergeOver(row, stored) : row;
       const rows = submissions.get(row.submissionId) ?? new Map<number, RecordRow>();
-      submissions.set(row.submissionId, rows.set(row.recordNo, structuredClone(row)));
-      return { applied: true, stored: structuredClone(row) };
+      submissions.set(row.submissionId, rows.set(row.recordNo, structuredClone(next)));
+      return { applied: true, stored: structuredClone(next) };
     },
     async chunkRows(submissionId, chunk) {
       return all(submissionId).filter((row) => chunkOf(row.recordNo) === chunk);
