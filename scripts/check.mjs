@@ -29,6 +29,7 @@ const checks = [
   },
   { name: 'unused', command: 'knip' },
   { name: 'lint', command: 'oxlint' },
+  { name: 'licences', command: 'node scripts/licences.mjs --check' },
   { name: 'format', command: 'prettier --check --log-level warn .' },
 ];
 
