@@ -1,3 +1,4 @@
+import { isPassingFailure } from '../domain/errors.ts';
 import type { Lane } from '../domain/model.ts';
 import type { DomainEvent } from '../domain/ports.ts';
 import {
@@ -50,6 +51,10 @@ export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
       const metric = GAUGES[event.outcome ?? ''];
       return metric === undefined ? [] : [point(metric, ageMs ?? count)];
     }
+    // A slice that ended early, and another one that follows: by a call to AWS that failed, or by a lease that was lost.
+    case 'fanout_continued':
+    case 'finalize_restarted':
+      return isPassingFailure(event.error) ? [point(SERVICE_METRICS.dependencyFailures, 1)] : [];
     case 'callback_failed':
       return event.level === 'info' ? [] : [point(SERVICE_METRICS.callbacksFailed, 1)];
     case 'unexpected_error':

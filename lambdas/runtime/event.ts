@@ -1,3 +1,4 @@
+import { isPassingFailure } from '../domain/errors.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import type { InvocationTelemetry } from './telemetry.ts';
@@ -18,7 +19,7 @@ export function eventHandler<R>({ work, telemetry }: EventHandlerOptions<R>) {
     try {
       return await work(event, invocationBudget(context));
     } catch (error) {
-      telemetry.emit({ name: 'unexpected_error', level: 'error', error });
+      telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
       throw thrownOut(error);
     } finally {
       telemetry.flush();

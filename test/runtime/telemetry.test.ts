@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DomainEvent } from '../../lambdas/domain/ports.ts';
-import { SluiceError } from '../../lambdas/domain/errors.ts';
+import { DependencyUnavailableError, LeaseLostError, SluiceError } from '../../lambdas/domain/errors.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { createTelemetry, type TelemetryOptions } from '../../lambdas/runtime/telemetry.ts';
 import { createReconcileRig } from '../support/reconcile-rig.ts';
@@ -205,6 +205,12 @@ describe('metrics', () => {
     [{ name: 'submission_reopened', count: 7 }, 'SubmissionsReopened', {}],
     [{ name: 'unexpected_error', level: 'error', lane: 'small' }, 'UnexpectedErrors', {}],
     [{ name: 'unexpected_error', level: 'warn' }, 'DependencyFailures', {}],
+    [{ name: 'fanout_continued', level: 'warn', error: new DependencyUnavailableError('x') }, 'DependencyFailures', {}],
+    [
+      { name: 'finalize_restarted', level: 'warn', error: new DependencyUnavailableError('x') },
+      'DependencyFailures',
+      {},
+    ],
     [{ name: 'reconciled', count: 12 }, 'ReconcilerRuns', {}],
   ])('count %j', (event, name, dimensions) => {
     expect(pointsOf({ level: 'info', name: 'reconciled', ...event })[0]).toEqual({
@@ -213,6 +219,12 @@ describe('metrics', () => {
       value: 1,
       dimensions,
     });
+  });
+
+  it('count no lost lease and no planned continuation as a failure', () => {
+    const about = { name: 'fanout_continued', level: 'warn' } as const;
+    expect(pointsOf({ ...about, error: new LeaseLostError('x') })).toEqual([]);
+    expect(pointsOf({ ...about, level: 'info' })).toEqual([]);
   });
 
   it('tell errors of workers by their lane', () => {
