@@ -1,10 +1,11 @@
 import { parseRecordMessage, type RecordMessage } from '../messages.ts';
-import { chunkOf, isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
+import { isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
 import type { Delivery } from '../ports.ts';
 import { MAX_REDRIVES } from './deps.ts';
-import { replayChunk, sendDelayed } from './replay.ts';
+import { replaySubmission } from './replay-submission.ts';
+import { sendDelayed } from './replay.ts';
 import type { RedriveReport, Skip } from './report.ts';
-import { isOver, type Run } from './run.ts';
+import { isOver, keyOf, type Run } from './run.ts';
 import { rowFits, submissionFits, whyNot } from './select.ts';
 
 const RECEIVE_MAX = 10;
@@ -65,6 +66,7 @@ async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boole
   if (message === undefined) return drainUnreadable(run, lane, delivery);
   const { submissionId, recordNo } = message;
   const { request, deps } = run;
+  if (run.sent.has(keyOf(message))) return true;
   if (request.submissionId !== undefined && request.submissionId !== submissionId) return false;
   const submission = await deps.submissions.get(submissionId);
   const [row] = submission === undefined ? [] : await deps.records.getMany([{ submissionId, recordNo }]);
@@ -91,7 +93,7 @@ function skip({ report }: Run, why: Skip, mayDelete: boolean): boolean {
   return mayDelete;
 }
 
-/** A record that was given up: it is replayed like any other failed one. */
+/** A record that was given up: it is replayed like any other failed one, and with the others of its submission. */
 async function drainFailed(run: Run, submission: Submission, row: RecordRow): Promise<boolean> {
   const { deps, request, report } = run;
   if (!rowFits(row, request)) return false;
@@ -101,10 +103,19 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
     report.replayed(row.reason ?? 'internal_error', row);
     return false;
   }
-  const target = { submission, generation: submission.generation + 1 };
-  const before = report.report.unsent;
-  const replayed = await replayChunk(deps, target, chunkOf(row.recordNo), [row], run);
-  return replayed > 0 && report.report.unsent === before;
+  const found = await deps.submissions.getWithLedger(submission.submissionId);
+  if (found === undefined) return false;
+  // With everything else of this submission that this redrive would come to.
+  const { sent } = await replaySubmission(run, found, {
+    request: { ...request, finishedBefore: Math.min(request.finishedBefore ?? Infinity, run.startedAtMs) },
+    firstRecordNo: 1,
+    max: request.limit - report.report.replayed,
+    only: ({ state }) => state === 'dead_lettered',
+    skips: { skipped: () => undefined },
+  });
+  const { submissionId } = submission;
+  for (const recordNo of sent) run.sent.add(keyOf({ submissionId, recordNo }));
+  return sent.has(row.recordNo);
 }
 
 /** A record that is still open: its worker died and SQS moved the message here. The message itself is sent again. */
@@ -118,8 +129,8 @@ async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | unde
   const notBeforeMs = Math.ceil(Math.max(message.notBeforeMs ?? 0, row?.waitingUntilMs ?? 0));
   const again = { ...message, redrives: message.redrives + 1, notBeforeMs };
   const unsent = await sendDelayed(deps, deps.lanes[message.lane], [again], () => run.pace.next());
-  report.report.unsent += unsent;
-  return unsent === 0;
+  report.report.unsent += unsent.size;
+  return unsent.size === 0;
 }
 
 /** What is no number was not counted by us, and is not counted on. */

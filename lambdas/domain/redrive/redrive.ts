@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
-import { chunkOf, recordNoAt, type LedgerChunk, type Submission } from '../model.ts';
+import type { Submission } from '../model.ts';
 import type { Page, TolerantPage } from '../ports.ts';
 import { PACE_SHARE } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
@@ -9,9 +9,9 @@ import type { RedriveDeps } from './deps.ts';
 import { Pace } from './pace.ts';
 import { ReportBuilder, type RedriveReport } from './report.ts';
 import { isOver, type Run } from './run.ts';
-import { replayChunk } from './replay.ts';
+import { replaySubmission } from './replay-submission.ts';
 import { parseRedriveRequest } from './request.ts';
-import { selectInChunk, submissionFits } from './select.ts';
+import { submissionFits } from './select.ts';
 
 const PAGE = 50;
 
@@ -35,7 +35,16 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
   const slowest = Math.min(...deps.apis.map(({ ratePerSecond }) => ratePerSecond * PACE_SHARE));
   const pace = new Pace(request.ratePerSecond ?? slowest);
   const report = new ReportBuilder(deps, request.dryRun, pace.ratePerSecond);
-  const run = { deps, request, budget, report, pace, startedAtMs: deps.clock.now(), examined: 0 };
+  const run = {
+    deps,
+    request,
+    budget,
+    report,
+    pace,
+    startedAtMs: deps.clock.now(),
+    examined: 0,
+    sent: new Set<string>(),
+  };
   return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
 }
 
@@ -88,34 +97,13 @@ async function redriveSubmission(run: Run, submissionId: string, firstRecordNo: 
   const fits = submissionFits(deps, found.submission, request);
   if (typeof fits === 'string') report.skipped(fits);
   if (fits !== true) return undefined;
-  const { submission } = found;
   // One generation for all of its chunks; a redrive that is continued later takes another one.
-  const target = { submission, generation: submission.generation + 1 };
   const before = report.report.replayed;
-  const stoppedAt = await redriveChunks(run, target, found.ledger, firstRecordNo);
+  const max = request.limit - run.examined;
+  const { selected, nextRecordNo } = await replaySubmission(run, found, { request, firstRecordNo, max, skips: report });
+  run.examined += selected;
   if (report.report.replayed > before) report.report.submissions += 1;
-  return stoppedAt;
-}
-
-async function redriveChunks(
-  run: Run,
-  target: { submission: Submission; generation: number },
-  ledger: readonly LedgerChunk[],
-  firstRecordNo: number,
-): Promise<number | undefined> {
-  const { deps, request, report } = run;
-  for (const chunk of ledger) {
-    if (chunk.chunk < chunkOf(firstRecordNo)) continue;
-    if (isOver(run)) return Math.max(firstRecordNo, recordNoAt(chunk.chunk, 0));
-    const max = request.limit - run.examined;
-    const selection = { firstRecordNo, max, report };
-    const { rows, nextRecordNo } = await selectInChunk(deps, target.submission, chunk, request, selection);
-    run.examined += rows.length;
-    if (request.dryRun) for (const row of rows) report.replayed(row.reason ?? 'internal_error', row);
-    else if (rows.length > 0) await replayChunk(deps, target, chunk.chunk, rows, run);
-    if (nextRecordNo !== undefined) return nextRecordNo;
-  }
-  return undefined;
+  return nextRecordNo;
 }
 
 const encode = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');

@@ -1,10 +1,11 @@
 import { mapBounded } from '../concurrency.ts';
+import { DependencyUnavailableError } from '../errors.ts';
 import { encodeBody, type RecordMessage } from '../messages.ts';
 import { offsetOf, type RecordRow, type Submission } from '../model.ts';
-import type { QueueSender, SubmissionStore } from '../ports.ts';
+import type { QueueSender } from '../ports.ts';
 import { messageAgain, rebuildMessages, type RebuiltRecord } from '../source.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
-import type { RedriveDeps } from './deps.ts';
+import type { RedriveDeps, RedriveSettings } from './deps.ts';
 import type { ReportBuilder } from './report.ts';
 import { isHalfReopened } from './select.ts';
 import type { Pace } from './pace.ts';
@@ -17,77 +18,120 @@ import type { Pace } from './pace.ts';
  *      redrive takes them up;
  *   3. their offsets leave the ledger's failure sets: they are pending without a message, which the reconciler notices;
  *   4. the submission is looked at once more: a worker that had seen the chunk full before step 3 may have closed it, and the
- *      finalizer may have read the rows before step 2;
- *   5. messages are sent.
+ *      finalizer may have read the rows before step 2. It is reopened with a generation of its own then: the results that this
+ *      finalizer may still be writing are of another version than those of the replay;
+ *   5. messages are sent, once steps 1 to 4 are done for every chunk of the submission that is replayed.
  * Messages and workers of the older generation change nothing from step 2 on: a row of a higher generation stands above them.
  */
 
 const PARALLEL_WRITES = 25;
 
+/** A submission that is replayed. Its generation rises when others raise it. */
+export interface Target {
+  submission: Submission;
+  generation: number;
+}
+
 /**
- * Replays records of one chunk under a new `generation`, and answers how many. A record whose input cannot be read any more is left as it is.
+ * Reopens records of one chunk, and answers their numbers. A record whose input cannot be read any more is left as it is.
  *
  * @throws DependencyUnavailableError, ShortReadError: what was reopened is sent by the reconciler, or by the next redrive.
  */
-export async function replayChunk(
+export async function reopenChunk(
   deps: RedriveDeps,
-  { submission, generation }: { submission: Submission; generation: number },
+  target: Target,
   chunk: number,
   rows: readonly RecordRow[],
   { report, pace }: { report: ReportBuilder; pace: Pace },
-): Promise<number> {
-  const inputs = await rebuildMessages(
-    deps,
-    submission,
-    chunk,
-    rows.map(({ recordNo }) => recordNo),
-    deps.limits,
-  );
+): Promise<number[]> {
+  const { submission } = target;
+  const { submissionId } = submission;
+  const recordNos = rows.map(({ recordNo }) => recordNo);
+  const inputs = await rebuildMessages(deps, submission, chunk, recordNos, deps.limits);
   const readable = rows.filter((row) => isReadable(inputs.get(row.recordNo), row));
   report.skipped('source_gone', rows.length - readable.length);
-  if (readable.length === 0) return 0;
+  if (readable.length === 0) return [];
 
-  const nowMs = deps.clock.now();
-  const { submissionId } = submission;
-  const deadlineAtMs = deadlineOf(deps, submission, nowMs);
-  const opening = { chunks: [chunk], generation, nowMs, deadlineAtMs };
-  const reopened = await deps.submissions.reopen(submissionId, opening);
-  const waits = new Map(readable.map(({ recordNo }) => [recordNo, pace.next()]));
-  const waitOf = ({ recordNo }: { recordNo: number }): number => waits.get(recordNo) ?? 0;
+  await reopenSubmission(deps, target, chunk);
+  const waits = new Map(readable.map((row) => [row, pace.next()]));
   const open = await mapBounded(readable, PARALLEL_WRITES, async (row) =>
-    reopenRow(deps, row, reopened.generation, waitOf(row)),
+    (await reopenRow(deps, row, target.generation, waits.get(row) ?? 0)) ? [row] : [],
   );
-  const taken = open.filter((row) => row !== undefined);
-  if (taken.length === 0) return 0;
+  const taken = open.flat();
+  if (taken.length === 0) return [];
   await deps.ledger.reopen(
     submissionId,
     chunk,
     taken.map(({ recordNo }) => offsetOf(recordNo)),
   );
-  await keepOpen(deps, submissionId, opening);
-  for (const row of readable) {
-    if (taken.some(({ recordNo }) => recordNo === row.recordNo)) report.replayed(row.reason ?? 'internal_error', row);
+  await keepOpen(deps, target, chunk);
+  for (const row of taken) report.replayed(row.reason ?? 'internal_error', row);
+  return taken.map(({ recordNo }) => recordNo);
+}
+
+/**
+ * Sends the records of one chunk that were reopened, each when its row says; answers the numbers of those that the lane took. What
+ * somebody else has sent meanwhile is left to it.
+ */
+export async function sendReopened(
+  deps: RedriveDeps,
+  { submission }: Target,
+  chunk: number,
+  recordNos: readonly number[],
+  { report }: { report: ReportBuilder },
+): Promise<number[]> {
+  if (recordNos.length === 0) return [];
+  const { submissionId, lane = 'bulk' } = submission;
+  const [rows, inputs] = await Promise.all([
+    deps.records.getMany(recordNos.map((recordNo) => ({ submissionId, recordNo }))),
+    rebuildMessages(deps, submission, chunk, recordNos, deps.limits),
+  ]);
+  const messages = rows
+    .filter(isHalfReopened)
+    .toSorted((a, b) => a.recordNo - b.recordNo)
+    .flatMap((row) => messageAgain(submission, row, inputs.get(row.recordNo)));
+  if (messages.length === 0) return [];
+  const nowMs = deps.clock.now();
+  const unsent = await sendDelayed(deps, deps.lanes[lane], messages, ({ notBeforeMs = 0 }) =>
+    Math.max(0, notBeforeMs - nowMs),
+  );
+  report.report.unsent += unsent.size;
+  return messages.flatMap(({ recordNo }, index) => (unsent.has(index) ? [] : recordNo));
+}
+
+/** Tries of a reopening that others may overtake. */
+const MAX_ROUNDS = 5;
+
+/** Takes the chunk out of the closed ones. A redrive that runs at the same time may have raised the generation: then above that one. */
+async function reopenSubmission(
+  { submissions, settings, clock }: RedriveDeps,
+  target: Target,
+  chunk: number,
+): Promise<void> {
+  const { submissionId } = target.submission;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const nowMs = clock.now();
+    const deadlineAtMs = deadlineOf(settings, target.submission, nowMs);
+    const { generation } = target;
+    const stored = await submissions.reopen(submissionId, { chunks: [chunk], generation, nowMs, deadlineAtMs });
+    if (stored.generation <= generation) return;
+    target.generation = stored.generation;
   }
-  const messages = taken.flatMap((row) => messageAgain(submission, row, inputs.get(row.recordNo)));
-  report.report.unsent += await sendDelayed(deps, deps.lanes[submission.lane ?? 'bulk'], messages, waitOf);
-  return taken.length;
+  throw new DependencyUnavailableError(`${submissionId} was reopened by others ${MAX_ROUNDS} times meanwhile.`);
 }
 
 /** Half of the margin is left for the end: what expires while it is open would vanish without an outcome. */
-function deadlineOf({ settings }: RedriveDeps, { expiresAtSeconds }: Submission, nowMs: number): number {
+function deadlineOf(settings: RedriveSettings, { expiresAtSeconds }: Submission, nowMs: number): number {
   return Math.min(nowMs + settings.deadlineMs, expiresAtSeconds * 1000 - settings.expiryMarginMs / 2);
 }
 
 /** Opens the submission again where it was closed on the strength of what the ledger said before. */
-async function keepOpen(
-  { submissions }: RedriveDeps,
-  submissionId: string,
-  opening: Parameters<SubmissionStore['reopen']>[1],
-): Promise<void> {
-  const now = await submissions.get(submissionId);
+async function keepOpen(deps: RedriveDeps, target: Target, chunk: number): Promise<void> {
+  const now = await deps.submissions.get(target.submission.submissionId);
   const isWorking = now?.state === 'processing' || now?.state === 'cancelling';
-  if (now === undefined || (isWorking && !opening.chunks.some((chunk) => now.closedChunks.has(chunk)))) return;
-  await submissions.reopen(submissionId, opening);
+  if (now === undefined || (isWorking && !now.closedChunks.has(chunk))) return;
+  target.generation = Math.max(target.generation, now.generation) + 1;
+  await reopenSubmission(deps, target, chunk);
 }
 
 /** A record that was read as one before must be readable as one now; a row that was malformed stays malformed. */
@@ -131,13 +175,13 @@ async function reopenRow(
   return applied ? stored : undefined;
 }
 
-/** Sends messages, each to become visible after its wait in milliseconds; answers how many were not taken. */
+/** Sends messages, each to become visible after its wait in milliseconds; answers the indexes of those that were not taken. */
 export async function sendDelayed(
   { clock, telemetry }: RedriveDeps,
   queue: QueueSender,
   messages: readonly RecordMessage[],
   waitOf: (message: RecordMessage) => number,
-): Promise<number> {
+): Promise<ReadonlySet<number>> {
   const outgoing = messages.map((message) => {
     const waitMs = waitOf(message);
     const untilMs = Math.max(Math.ceil(clock.now() + waitMs), message.notBeforeMs ?? 0);
@@ -152,5 +196,5 @@ export async function sendDelayed(
     const count = messages.length - failures.length;
     telemetry.emit({ name: 'redriven', level: 'info', submissionId, tenantId, lane, generation, count });
   }
-  return failures.length;
+  return new Set(failures.map(({ index }) => index));
 }

@@ -1,3 +1,4 @@
+import type { RecordKey } from '../model.ts';
 import type { TimeBudget } from '../time.ts';
 import type { RedriveDeps } from './deps.ts';
 import type { Pace } from './pace.ts';
@@ -14,7 +15,11 @@ export interface Run {
   startedAtMs: number;
   /** Records or messages looked at. */
   examined: number;
+  /** Records whose replay was sent, see `keyOf`. */
+  sent: Set<string>;
 }
+
+export const keyOf = ({ submissionId, recordNo }: RecordKey): string => `${submissionId}#${recordNo}`;
 
 /** True when the run must stop and answer with a cursor. */
 export const isOver = ({ budget, deps, examined, request }: Run): boolean =>

@@ -2,7 +2,7 @@ import { reasonAt } from '../ledger.ts';
 import { isOpen, isTerminal, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import { REASONS } from '../reasons.ts';
 import type { RedriveDeps } from './deps.ts';
-import type { ReportBuilder, Skip } from './report.ts';
+import type { Skip } from './report.ts';
 import type { RedriveRequest } from './request.ts';
 
 /** Whether a submission is one that the request means; a reason when it is, but cannot be replayed now. */
@@ -29,16 +29,26 @@ export interface Selection {
   nextRecordNo?: number;
 }
 
+/** Hears of what the request means, but may not be replayed. */
+export interface SkipCounter {
+  skipped(why: Skip): void;
+}
+
 /**
  * The failed records of one chunk that the request means and that may be replayed, from `firstRecordNo` on and at most `max`. Those
- * that may not are counted in the report.
+ * that may not are told to `skips`.
  */
 export async function selectInChunk(
   deps: Pick<RedriveDeps, 'records'>,
   { submissionId }: Submission,
   chunk: LedgerChunk,
   request: RedriveRequest,
-  { firstRecordNo, max, report }: { firstRecordNo: number; max: number; report: ReportBuilder },
+  {
+    firstRecordNo,
+    max,
+    only,
+    skips,
+  }: { firstRecordNo: number; max: number; only: (row: RecordRow) => boolean; skips: SkipCounter },
 ): Promise<Selection> {
   const offsets = new Set(
     [...chunk.failed.values(), ...(wantsCancelled(request) ? [chunk.cancelled] : [])].flatMap((set) => [...set]),
@@ -50,9 +60,9 @@ export async function selectInChunk(
   const stored = keys.length === 0 ? [] : await deps.records.getMany(keys);
   const rows: RecordRow[] = [];
   for (const row of stored.toSorted((a, b) => a.recordNo - b.recordNo)) {
-    if (!rowFits(row, request)) continue;
+    if (!rowFits(row, request) || !only(row)) continue;
     const skip = whyNot(row, request);
-    if (skip !== undefined) report.skipped(skip);
+    if (skip !== undefined) skips.skipped(skip);
     else if (rows.length === max) return { rows, nextRecordNo: row.recordNo };
     else rows.push(row);
   }

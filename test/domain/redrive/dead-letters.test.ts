@@ -42,6 +42,48 @@ describe('draining a dead-letter queue', () => {
     expect(rig.messages()).toMatchObject([{ recordNo: 1, notBeforeMs: waitingUntilMs }]);
   });
 
+  it('replays all dead letters of a submission before the first of them can end it', async () => {
+    const openAtSend: number[] = [];
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'queues.small' && method === 'send') {
+          const rows = rig.world.inspect.records(SUBMISSION_ID);
+          openAtSend.push(rows.filter(({ state }) => state === 'retrying').length);
+        }
+        return proceed();
+      },
+    });
+    await rig.seed(300);
+    await rig.finish([
+      ...Array.from({ length: 299 }, (_, index) => ({ ...DEAD, recordNo: index + 1 })),
+      { recordNo: 300, state: 'failed', reason: 'provider_rejected' },
+    ]);
+    for (let recordNo = 1; recordNo <= 299; recordNo++) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 299, skipped: {} });
+
+    expect(openAtSend).toEqual([299, 299]);
+    expect(rig.messages()).toHaveLength(299);
+    expect(left(rig)).toBe(0);
+  });
+
+  it('keeps the dead letter whose replay the lane did not take, and deletes the others', async () => {
+    const rig = createRedriveRig({
+      hook: async ({ port, method, args }, proceed) => {
+        if (port !== 'queues.small' || method !== 'send') return proceed();
+        const [messages] = args as [unknown[]];
+        await proceed([messages.slice(1)]);
+        return [{ index: 0, senderFault: false, code: 'InternalError' }];
+      },
+    });
+    await rig.seed(2);
+    await rig.finish([1, 2].map((recordNo) => ({ ...DEAD, recordNo })));
+    for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 2, unsent: 1 });
+    expect(rig.messages()).toMatchObject([{ recordNo: 2 }]);
+    expect(left(rig)).toBe(1);
+  });
+
   it('deletes what has nothing left to do', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);

@@ -1,5 +1,6 @@
 import { makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
+import { redrive } from '../../../lambdas/domain/redrive/redrive.ts';
 import { createRedriveRig, type RedriveRig } from '../../support/redrive-rig.ts';
 import { MINUTE_MS } from '../../support/reconcile-rig.ts';
 
@@ -243,7 +244,61 @@ describe('a replay', () => {
     await rig.seed(1);
     await rig.finish([dead(1)]);
     expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({ replayed: 1 });
-    expect(rig.stored()).toMatchObject({ state: 'processing', closedChunks: new Set(), generation: 1 });
+    // What the finalizer that was too fast still writes is of the version before.
+    expect(rig.stored()).toMatchObject({ state: 'processing', closedChunks: new Set(), generation: 2 });
+    expect(rig.messages()).toMatchObject([{ recordNo: 1, generation: 1 }]);
+  });
+
+  it('reopens every record of a submission before it sends the first, so that the submission ends once', async () => {
+    const reopenedAtSend: number[] = [];
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'queues.small' && method === 'send') {
+          const rows = rig.world.inspect.records(SUBMISSION_ID);
+          reopenedAtSend.push(rows.filter(({ state }) => state === 'retrying').length);
+        }
+        return proceed();
+      },
+    });
+    await rig.seed(600);
+    await rig.finish(Array.from({ length: 600 }, (_, index) => dead(index + 1)));
+    expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({ replayed: 600, unsent: 0 });
+    expect(reopenedAtSend).toEqual([600, 600, 600]);
+    expect(rig.messages()).toHaveLength(600);
+  });
+
+  it('stops reopening when half of its time is over, and sends what it has reopened', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(600);
+    await rig.finish(Array.from({ length: 600 }, (_, index) => dead(index + 1)));
+    let remainingMs = 90_000;
+    const budget = { remainingMs: () => (remainingMs -= 5_000) };
+    const report = await redrive(rig.deps, { submissionId: SUBMISSION_ID, dryRun: false }, budget);
+    expect(report.nextCursor).toBeDefined();
+    expect(report.replayed).toBeGreaterThan(0);
+    expect(report.replayed).toBeLessThan(600);
+    expect(rig.messages()).toHaveLength(report.replayed);
+    await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false, cursor: report.nextCursor });
+    expect(new Set(rig.messages().map(({ recordNo }) => recordNo)).size).toBe(600);
+  });
+
+  it('goes above the generation of a redrive that overtook it', async () => {
+    let overtaken = false;
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'submissions' && method === 'reopen' && !overtaken) {
+          overtaken = true;
+          const nowMs = rig.clock.now();
+          await rig.world.submissions.reopen(SUBMISSION_ID, { chunks: [], generation: 4, nowMs, deadlineAtMs: nowMs });
+        }
+        return proceed();
+      },
+    });
+    await rig.seed(1);
+    await rig.finish([dead(1)]);
+    await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false });
+    expect(rig.stored()).toMatchObject({ state: 'processing', closedChunks: new Set(), generation: 4 });
+    expect(rig.messages()).toMatchObject([{ recordNo: 1, generation: 4 }]);
   });
 
   it('refuses a cursor that it did not give', async () => {
