@@ -43,6 +43,13 @@ const admission = v.strictObject({
   maxOpenSubmissionsPerTenant: v.optional(whole(1, 100_000, 'submissions'), 1_000),
 });
 
+/** The age at which waiting work breaks what customers were promised, by lane: what alarms go by. */
+const contractAgeSeconds = v.strictObject({
+  small: v.optional(whole(60, 86_400, 'seconds'), 1_800),
+  /** Longer than the largest file takes: limits.maxRecords at the rate of the slowest provider. */
+  bulk: v.optional(whole(60, 7 * 86_400, 'seconds'), 14_400),
+});
+
 const worker = v.strictObject({
   /** Records per invocation. */
   batchSize: v.optional(whole(1, 100, 'records'), 10),
@@ -112,8 +119,7 @@ export const stageSchema = v.strictObject({
   submissionDeadlineHours: v.optional(whole(1, 24 * 13, 'hours'), 72),
   /** How long messages stay in the queues; the dead-letter queues keep them for 14 days. */
   queueRetentionDays: v.optional(whole(1, 13, 'days'), 4),
-  /** The age at which waiting work breaks what customers were promised: what alarms go by. */
-  contractAgeSeconds: v.optional(whole(60, 86_400, 'seconds'), 1_800),
+  contractAgeSeconds: v.optional(contractAgeSeconds, {}),
   /** Silence after which a record's message counts as lost and is sent again from the file; a backlog makes it longer by itself. */
   lostAfterSeconds: v.optional(whole(60, 86_400, 'seconds'), 600),
   /** Whether records that an outage dead-lettered are replayed once their provider works again. */

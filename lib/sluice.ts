@@ -19,7 +19,7 @@ export function addSluice(app: App, stage: Stage): Sluice {
   const alarms: Alarms = {
     topic: data.alarmTopic,
     runbookUrl: stage.alarms.runbookUrl,
-    contractAgeSeconds: stage.contractAgeSeconds,
+    pages: [],
   };
   const pipeline = new PipelineStack(app, `sluice-${stage.name}-pipeline`, {
     stage,

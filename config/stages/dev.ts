@@ -8,7 +8,7 @@ export default defineStage({
   name: 'dev',
   protection: 'destroy',
   retentionDays: 7,
-  contractAgeSeconds: 600,
+  contractAgeSeconds: { small: 600, bulk: 7_200 },
   fanOutConcurrency: 4,
   finalizerConcurrency: 4,
   api: { ratePerSecond: 100, burst: 200, authorizerCacheSeconds: 5, corsOrigins: ['http://localhost:3000'] },

@@ -8,7 +8,7 @@ export default defineStage({
   name: 'prod',
   protection: 'retain',
   retentionDays: 30,
-  contractAgeSeconds: 1_800,
+  contractAgeSeconds: { small: 1_800, bulk: 14_400 },
   alarms: { email: 'on-call@example.com' },
   logs: { retentionDays: 90, successShare: 0.01 },
 });

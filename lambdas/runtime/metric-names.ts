@@ -4,6 +4,9 @@
  * dimension: that costs the same number of series, and one line of log less per outcome and invocation.
  */
 
+/** Namespace of all of them. */
+export const METRIC_NAMESPACE = 'Sluice';
+
 export type MetricUnit = 'Count' | 'Milliseconds';
 
 /** The functions that count something, by their names in logs and metrics. */

@@ -8,8 +8,8 @@ export interface AlarmTarget {
   readonly topic: ITopic;
   /** URL or path of the runbook. */
   readonly runbookUrl: string;
-  /** Age of waiting work that breaks what customers were promised. */
-  readonly contractAgeSeconds: number;
+  /** Alarms of severity `page`, as constructs add them: what the one alarm of the stage is made of. */
+  readonly pages: cloudwatch.IAlarm[];
 }
 
 /** Every construct that can fail asks for this: a target, or the reason why it is not watched. */
@@ -19,8 +19,10 @@ export interface AlarmProps {
   readonly metric: cloudwatch.IMetric;
   readonly threshold: number;
   readonly comparison: cloudwatch.ComparisonOperator;
-  /** Periods that are looked at, all of which must be bad. */
+  /** Periods that are looked at. */
   readonly periods: number;
+  /** How many of them must be bad. Default: all. */
+  readonly datapoints?: number;
   readonly missingData: cloudwatch.TreatMissingData;
   /** `page`: customers feel it now. `ticket`: it can wait for the morning. */
   readonly severity: 'page' | 'ticket';
@@ -43,9 +45,10 @@ export function addAlarm(scope: Construct, id: string, alarms: Alarms, props: Al
     threshold: props.threshold,
     comparisonOperator: props.comparison,
     evaluationPeriods: props.periods,
-    datapointsToAlarm: props.periods,
+    datapointsToAlarm: props.datapoints ?? props.periods,
     treatMissingData: props.missingData,
   });
   alarm.addAlarmAction(action);
   alarm.addOkAction(action);
+  if (props.severity === 'page') alarms.pages.push(alarm);
 }

@@ -44,6 +44,8 @@ export const ROUTES: readonly Route[] = [
 
 /** Server errors within five minutes that are more than a caller's bad luck. */
 const SERVER_ERROR_THRESHOLD = 5;
+/** The slowest one in a hundred answers that callers need not put up with; a cold start with the largest direct body takes less. */
+const SLOW_P99_MS = 5_000;
 
 /** The REST API: routes, authorizer, throttling, access log. */
 export class Api extends Construct {
@@ -79,7 +81,7 @@ export class Api extends Construct {
         resourceArn: this.restApi.deploymentStage.stageArn,
       });
     }
-    this.#addAlarm(props.alarms);
+    this.#addAlarms(props.alarms);
   }
 
   #accessLog({ stage, removalPolicy }: ApiProps): logs.LogGroup {
@@ -108,7 +110,7 @@ export class Api extends Construct {
     }
   }
 
-  #addAlarm(alarms: Alarms): void {
+  #addAlarms(alarms: Alarms): void {
     addAlarm(this, 'ServerErrors', alarms, {
       metric: this.restApi.deploymentStage.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
       threshold: SERVER_ERROR_THRESHOLD,
@@ -120,6 +122,18 @@ export class Api extends Construct {
       description:
         'Callers of the API get server errors: look at the access log for the route and at its function for the error.',
       runbookSection: 'api-errors',
+    });
+    addAlarm(this, 'SlowAnswers', alarms, {
+      metric: this.restApi.deploymentStage.metricLatency({ period: Duration.minutes(5), statistic: 'p99' }),
+      threshold: SLOW_P99_MS,
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      // With few requests the slowest of them is the 99th percentile: one is no news.
+      periods: 3,
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'ticket',
+      description:
+        'Answers of the API take too long: look at the access log for the route and for whether the function or the gateway is slow.',
+      runbookSection: 'api-slow',
     });
   }
 }

@@ -1,14 +1,21 @@
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { addAlarm } from './alarms.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
-import { QueueWithDlq, type QueueWithDlqProps } from './queue-with-dlq.ts';
+import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 
 export interface FanOutProps {
-  readonly queue: Omit<QueueWithDlqProps, 'visibilityTimeoutSeconds' | 'holds'>;
+  readonly queue: QueueSettings;
+  /** Age at which waiting work of a lane breaks what customers were promised. */
+  readonly contractAgeSeconds: Readonly<Record<LaneName, number>>;
   readonly settings: FunctionSettings;
   /** Files at the same time. */
   readonly maxConcurrency: number;
@@ -35,6 +42,8 @@ export class FanOut extends Construct {
     super(scope, id);
     this.queue = new QueueWithDlq(this, 'Requests', {
       ...props.queue,
+      // Files of both lanes come through here, so the shorter promise counts.
+      contractAgeSeconds: Math.min(...Object.values(props.contractAgeSeconds)),
       visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
       holds: 'accepted submissions',
     });
@@ -63,6 +72,24 @@ export class FanOut extends Construct {
     // One file per invocation: a big one must not hold up a small one, nor take it along when it fails.
     consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
     this.#grant(props);
+    this.#addAlarm(props.settings);
+  }
+
+  #addAlarm({ alarms, stageName }: FunctionSettings): void {
+    addAlarm(this, 'Stalled', alarms, {
+      metric: ownMetric(SERVICE_METRICS.stalledFanOuts, { stageName, by: 'reconciler', statistic: 'Maximum' }),
+      threshold: 1,
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      // The reconciler starts one again at the first sight: what is still stalled later does not get on by that.
+      periods: 5,
+      datapoints: 4,
+      // Without the reconciler there is no figure, and its own alarm rings.
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'page',
+      description:
+        'A file is not read on although that was tried again: look for its submission in the log of the fan-out.',
+      runbookSection: 'fan-out-stalled',
+    });
   }
 
   #grant(props: FanOutProps): void {

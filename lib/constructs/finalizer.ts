@@ -2,13 +2,16 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { consumeQueue } from './consume-queue.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
-import { QueueWithDlq, type QueueWithDlqProps } from './queue-with-dlq.ts';
+import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 
 export interface FinalizerProps {
-  readonly queue: Omit<QueueWithDlqProps, 'visibilityTimeoutSeconds' | 'holds'>;
+  readonly queue: QueueSettings;
+  /** Age at which waiting work of a lane breaks what customers were promised. */
+  readonly contractAgeSeconds: Readonly<Record<LaneName, number>>;
   readonly settings: FunctionSettings;
   /** Submissions at the same time. */
   readonly maxConcurrency: number;
@@ -31,6 +34,8 @@ export class Finalizer extends Construct {
     super(scope, id);
     this.queue = new QueueWithDlq(this, 'Requests', {
       ...props.queue,
+      // Files of both lanes come through here, so the shorter promise counts.
+      contractAgeSeconds: Math.min(...Object.values(props.contractAgeSeconds)),
       visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
       holds: 'submissions whose results are due',
     });

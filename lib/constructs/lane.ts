@@ -5,20 +5,25 @@ import type { Capacity } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { workerEnvironment } from '../../lambdas/worker/env.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { watchLane } from './lane-alarms.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
-import { QueueWithDlq, type QueueWithDlqProps } from './queue-with-dlq.ts';
+import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 
 export interface LaneProps {
   readonly lane: LaneName;
   readonly capacity: Capacity;
   readonly batchSize: number;
   readonly memoryMb: number;
-  readonly queue: Omit<QueueWithDlqProps, 'visibilityTimeoutSeconds' | 'holds'>;
+  readonly queue: QueueSettings;
+  /** Age at which waiting work of a lane breaks what customers were promised. */
+  readonly contractAgeSeconds: Readonly<Record<LaneName, number>>;
   readonly settings: FunctionSettings;
   /** JSON objects by provider name, see lambdas/runtime/variables.ts. */
   readonly providerBaseUrls: string;
   readonly providerRates: string;
   readonly successLogShare: number;
+  /** Records that a lane can finish within its contract, see lane-alarms.ts. */
+  readonly clearableRecords: Readonly<Record<LaneName, number>>;
   readonly finalizeQueue: QueueWithDlq;
   readonly submissions: ITable;
   readonly records: ITable;
@@ -39,6 +44,7 @@ export class Lane extends Construct {
     const { lane, capacity, batchSize, settings } = props;
     this.queue = new QueueWithDlq(this, 'Records', {
       ...props.queue,
+      contractAgeSeconds: props.contractAgeSeconds[lane],
       visibilityTimeoutSeconds: capacity.visibilityTimeoutSeconds,
       holds: `records of the ${lane} lane`,
     });
@@ -74,6 +80,13 @@ export class Lane extends Construct {
       maxConcurrency: capacity.maxConcurrency[lane],
     });
     this.#grant(props);
+    watchLane(this, {
+      lane,
+      settings,
+      queue: this.queue.queue,
+      contractAgeSeconds: props.contractAgeSeconds[lane],
+      clearableRecords: props.clearableRecords[lane],
+    });
   }
 
   #grant(props: LaneProps): void {

@@ -8,7 +8,10 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as v from 'valibot';
 import type { EnvironmentSchema, EnvironmentValues } from '../../lambdas/runtime/environment.ts';
+import { METRIC_NAMESPACE, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
+import { watchErrors } from './error-alarms.ts';
+import { ownMetric } from './own-metric.ts';
 
 /** What all functions of a stage have in common. */
 export interface FunctionSettings {
@@ -38,7 +41,12 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
   readonly sendsToItself?: boolean;
   /** Failed invocations within five minutes that are worth a look. Default 1. */
   readonly errorThreshold?: number;
+  /** Whether it works until its time is nearly over, as long as there is work: a duration near the timeout is then no news. */
+  readonly usesWholeTimeout?: boolean;
 }
+
+/** Part of its timeout that an invocation takes before somebody should look. */
+const NEAR_TIMEOUT_SHARE = 0.9;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -100,7 +108,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     const values = {
       STAGE: settings.stageName,
       POWERTOOLS_SERVICE_NAME: name,
-      POWERTOOLS_METRICS_NAMESPACE: 'Sluice',
+      POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
       POWERTOOLS_LOG_LEVEL: settings.logLevel,
       ...environment,
     };
@@ -115,8 +123,8 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     return values;
   }
 
-  #addAlarms({ settings, name, errorThreshold = 1 }: PipelineFunctionProps<S>): void {
-    const fiveMinutes = { period: Duration.minutes(5), statistic: 'Sum' };
+  #addAlarms({ settings, name, errorThreshold = 1, ...props }: PipelineFunctionProps<S>): void {
+    const { alarms } = settings;
     const common = {
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 1,
@@ -124,22 +132,49 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       missingData: TreatMissingData.NOT_BREACHING,
       severity: 'ticket',
     } as const;
-    addAlarm(this, 'Errors', settings.alarms, {
+    addAlarm(this, 'Errors', alarms, {
       ...common,
-      metric: this.fn.metricErrors(fiveMinutes),
+      metric: this.fn.metricErrors(SUM_OF_FIVE_MINUTES),
       threshold: errorThreshold,
       description: `Invocations of the ${name} function fail: look for the error in its log group.`,
       runbookSection: 'function-errors',
     });
-    addAlarm(this, 'Throttles', settings.alarms, {
+    addAlarm(this, 'Throttles', alarms, {
       ...common,
-      metric: this.fn.metricThrottles(fiveMinutes),
+      metric: this.fn.metricThrottles(SUM_OF_FIVE_MINUTES),
       threshold: 1,
       description: `The ${name} function was refused for want of concurrency: compare the account's quota with what runs.`,
       runbookSection: 'function-throttled',
     });
+    if (props.usesWholeTimeout !== true) {
+      addAlarm(this, 'NearTimeout', alarms, {
+        ...common,
+        metric: this.fn.metricDuration({ period: Duration.minutes(5), statistic: 'Maximum' }),
+        threshold: props.timeoutSeconds * 1_000 * NEAR_TIMEOUT_SHARE,
+        // Once is a slow start or a hiccup of a service.
+        periods: 3,
+        datapoints: 2,
+        description: `Invocations of the ${name} function nearly run out of time: find the slow call in its log before they are cut off.`,
+        runbookSection: 'function-near-its-timeout',
+      });
+    }
+    this.#watchOwnErrors(settings, name);
+  }
+
+  /** Workers are watched by lane, and the authorizer counts nothing. */
+  #watchOwnErrors({ stageName, alarms }: FunctionSettings, name: string): void {
+    const by = SERVICE_METRICS.unexpectedErrors.by.find((emitter) => emitter === name);
+    if (by === undefined) return;
+    watchErrors(this, {
+      alarms,
+      what: `Runs of the ${name} function`,
+      errors: ownMetric(SERVICE_METRICS.unexpectedErrors, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
+      dependencyFailures: ownMetric(SERVICE_METRICS.dependencyFailures, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
+    });
   }
 }
+
+const SUM_OF_FIVE_MINUTES = { period: Duration.minutes(5), statistic: 'Sum' };
 
 /** Bundled by the esbuild of package.json, on the machine that synthesizes, without a container. */
 const BUNDLING = {

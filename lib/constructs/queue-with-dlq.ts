@@ -3,7 +3,7 @@ import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { addAlarm, isWatched, type Alarms } from './alarms.ts';
+import { addAlarm, type Alarms } from './alarms.ts';
 
 export interface QueueWithDlqProps {
   /** At least six times the consumer's timeout plus its batching window: see visibilityTimeoutSeconds in lambdas/domain/capacity.ts. */
@@ -13,8 +13,13 @@ export interface QueueWithDlqProps {
   readonly encryptionKey: IKey | undefined;
   /** What waits in this queue, for the alarms' texts: `records of small files`. */
   readonly holds: string;
+  /** Age of a waiting message that breaks what customers were promised. */
+  readonly contractAgeSeconds: number;
   readonly alarms: Alarms;
 }
+
+/** What a construct that has such a queue cannot know by itself. */
+export type QueueSettings = Pick<QueueWithDlqProps, 'retentionDays' | 'encryptionKey' | 'alarms'>;
 
 /**
  * Receives after which a message counts as poison. Planned returns are sent again as new messages, so only crashes and
@@ -29,6 +34,14 @@ const MAX_RECEIVE_COUNT = 5;
 const DLQ_RETENTION_DAYS = 14;
 /** Age at which dead letters are about to be lost: time is left to redrive them. */
 const DLQ_ALARM_DAYS = 10;
+
+/**
+ * Messages of a standard queue that may be in flight. Beyond it a poller gets nothing, without an error,
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
+ */
+const IN_FLIGHT_QUOTA = 120_000;
+/** Part of the quota from which on somebody should look. */
+const IN_FLIGHT_ALARM_SHARE = 0.8;
 
 /** A queue, the dead-letter queue behind it, and the alarms of both. */
 export class QueueWithDlq extends Construct {
@@ -52,24 +65,40 @@ export class QueueWithDlq extends Construct {
     this.#addAlarms(props);
   }
 
-  #addAlarms({ alarms, holds }: QueueWithDlqProps): void {
-    const perMinute = { period: Duration.minutes(1), statistic: 'Maximum' };
-    if (isWatched(alarms)) {
-      addAlarm(this, 'OldestMessageAge', alarms, {
-        metric: this.queue.metricApproximateAgeOfOldestMessage(perMinute),
-        threshold: alarms.contractAgeSeconds,
-        comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        periods: 5,
-        // A queue that nobody uses for some hours reports nothing.
-        missingData: TreatMissingData.NOT_BREACHING,
-        severity: 'page',
-        description: `The oldest message with ${holds} waits longer than promised: find out whether its function runs and what it waits for.`,
-        runbookSection: 'work-waits-too-long',
-      });
-    }
+  #addAlarms(props: QueueWithDlqProps): void {
+    this.#watchQueue(props);
+    this.#watchDeadLetters(props);
+  }
+
+  #watchQueue({ alarms, holds, contractAgeSeconds }: QueueWithDlqProps): void {
+    const common = {
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 5,
+      // A queue that nobody uses for some hours reports nothing.
+      missingData: TreatMissingData.NOT_BREACHING,
+    };
+    addAlarm(this, 'OldestMessageAge', alarms, {
+      ...common,
+      metric: this.queue.metricApproximateAgeOfOldestMessage(PER_MINUTE),
+      threshold: contractAgeSeconds,
+      severity: 'page',
+      description: `The oldest message with ${holds} waits longer than promised: find out whether its function runs and what it waits for.`,
+      runbookSection: 'work-waits-too-long',
+    });
+    addAlarm(this, 'InFlight', alarms, {
+      ...common,
+      metric: this.queue.metricApproximateNumberOfMessagesNotVisible(PER_MINUTE),
+      threshold: IN_FLIGHT_QUOTA * IN_FLIGHT_ALARM_SHARE,
+      severity: 'ticket',
+      description: `Messages with ${holds} in flight near the quota of SQS: find out what receives them without deleting them.`,
+      runbookSection: 'in-flight-near-its-quota',
+    });
+  }
+
+  #watchDeadLetters({ alarms, holds }: QueueWithDlqProps): void {
     addAlarm(this, 'DeadLetters', alarms, {
       // Not the number sent: what a redrive policy moves is not counted as sent.
-      metric: this.dlq.metricApproximateNumberOfMessagesVisible(perMinute),
+      metric: this.dlq.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
       threshold: 0,
       comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
       periods: 1,
@@ -79,7 +108,7 @@ export class QueueWithDlq extends Construct {
       runbookSection: 'dead-letters',
     });
     addAlarm(this, 'DeadLettersExpiring', alarms, {
-      metric: this.dlq.metricApproximateAgeOfOldestMessage(perMinute),
+      metric: this.dlq.metricApproximateAgeOfOldestMessage(PER_MINUTE),
       threshold: Duration.days(DLQ_ALARM_DAYS).toSeconds(),
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 5,
@@ -90,3 +119,5 @@ export class QueueWithDlq extends Construct {
     });
   }
 }
+
+const PER_MINUTE = { period: Duration.minutes(1), statistic: 'Maximum' };

@@ -6,7 +6,9 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
+import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
 import { indexArn, OPEN_INDEX } from './tables.ts';
@@ -77,7 +79,7 @@ export class Reconciler extends Construct {
     });
     this.fn.fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: INTERVAL });
     this.#grant(props);
-    this.#addAlarm(props);
+    this.#addAlarms(props);
   }
 
   #grant(props: ReconcilerProps): void {
@@ -115,9 +117,11 @@ export class Reconciler extends Construct {
     );
   }
 
-  #addAlarm({ settings }: ReconcilerProps): void {
-    addAlarm(this, 'NotRunning', settings.alarms, {
-      metric: this.fn.fn.metricInvocations({ period: Duration.minutes(1), statistic: 'Sum' }),
+  #addAlarms({ settings: { alarms, stageName } }: ReconcilerProps): void {
+    const metric = { stageName, by: 'reconciler' } as const;
+    addAlarm(this, 'NotRunning', alarms, {
+      // Not the invocations: a run that fails has looked after nothing.
+      metric: ownMetric(SERVICE_METRICS.reconcilerRuns, { ...metric, statistic: 'Sum' }),
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 5,
@@ -125,8 +129,21 @@ export class Reconciler extends Construct {
       missingData: TreatMissingData.BREACHING,
       severity: 'page',
       description:
-        'The reconciler does not run, so nothing that got stuck is moved on: check its schedule and its log.',
+        'The reconciler does not come to the end of its runs, so nothing that got stuck is moved on: check its schedule and its log.',
       runbookSection: 'reconciler-not-running',
+    });
+    addAlarm(this, 'Unconserved', alarms, {
+      metric: ownMetric(SERVICE_METRICS.conservationDifference, { ...metric, statistic: 'Maximum' }),
+      threshold: 0,
+      comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      // A submission is looked at again within a quarter of an hour: until then nobody knows better.
+      periods: 15,
+      datapoints: 1,
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'page',
+      description:
+        'A submission has more outcomes than records: stop its customer from using the counts, and find the defect.',
+      runbookSection: 'conservation-broken',
     });
   }
 }

@@ -47,6 +47,7 @@ export class Redrive extends Construct {
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: 512,
+      usesWholeTimeout: true,
     });
     // Its answer says how far it came, and whoever asked decides; a repetition by Lambda would only do it twice.
     this.fn.fn.configureAsyncInvoke({ retryAttempts: 0 });

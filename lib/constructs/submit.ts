@@ -1,8 +1,12 @@
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Stage } from '../../config/stage.ts';
 import { submitEnvironment } from '../../lambdas/submit/env.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { addAlarm } from './alarms.ts';
+import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
 
@@ -19,6 +23,8 @@ export interface SubmitProps {
 
 /** Below the API's 29 seconds: a caller gets our answer and not the gateway's. */
 const TIMEOUT_SECONDS = 20;
+/** The reconciler sends a forgotten message after half a minute, and looks every minute. */
+const OUTBOX_THRESHOLD_MS = 180_000;
 
 /** Accepts uploads and submissions, and cancels them. */
 export class Submit extends Construct {
@@ -53,6 +59,23 @@ export class Submit extends Construct {
       memoryMb: 512,
     });
     this.#grant(props);
+    this.#addAlarm(props.settings);
+  }
+
+  #addAlarm({ alarms, stageName }: FunctionSettings): void {
+    addAlarm(this, 'OutboxWaits', alarms, {
+      metric: ownMetric(SERVICE_METRICS.outboxAge, { stageName, by: 'reconciler', statistic: 'Maximum' }),
+      threshold: OUTBOX_THRESHOLD_MS,
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 3,
+      datapoints: 2,
+      // Without the reconciler there is no figure, and its own alarm rings.
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'page',
+      description:
+        'An accepted submission was not handed to the fan-out: find out why nothing can be sent to the fan-out queue.',
+      runbookSection: 'outbox-waits',
+    });
   }
 
   #grant({ bucket, submissions, tenants, idempotency, fanOutQueue }: SubmitProps): void {

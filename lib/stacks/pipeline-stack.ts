@@ -1,6 +1,6 @@
 import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
-import { capacityOf, providersOf, type Stage } from '../../config/stage.ts';
+import { Construct } from 'constructs';
+import { capacityOf, clearableRecords, providersOf, type Stage } from '../../config/stage.ts';
 import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
 import type { Alarms } from '../constructs/alarms.ts';
 import { Api } from '../constructs/api.ts';
@@ -9,7 +9,9 @@ import { FanOut } from '../constructs/fan-out.ts';
 import { Finalizer } from '../constructs/finalizer.ts';
 import { Lane } from '../constructs/lane.ts';
 import { logRetention } from '../constructs/log-retention.ts';
+import { PageAlarm } from '../constructs/page-alarm.ts';
 import type { FunctionSettings } from '../constructs/pipeline-function.ts';
+import { ProviderAlarms } from '../constructs/provider-alarms.ts';
 import { Reconciler } from '../constructs/reconciler.ts';
 import { Redrive } from '../constructs/redrive.ts';
 import { Status } from '../constructs/status.ts';
@@ -34,7 +36,15 @@ export class PipelineStack extends Stack {
     const providerRates = byName(providers, ({ ratePerSecond }) => ratePerSecond);
     const settings = functionSettings(stage, removalPolicy, alarms);
     const queue = { retentionDays: stage.queueRetentionDays, encryptionKey: data.key, alarms };
-    const common = { ...data.stores, settings, queue, stage, providerRates, maxRecordBytes: limits.maxRecordBytes };
+    const common = {
+      ...data.stores,
+      settings,
+      queue,
+      stage,
+      providerRates,
+      contractAgeSeconds: stage.contractAgeSeconds,
+      maxRecordBytes: limits.maxRecordBytes,
+    };
 
     const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
     const laneProps = {
@@ -44,6 +54,7 @@ export class PipelineStack extends Stack {
       memoryMb: worker.memoryMb,
       providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
       successLogShare: stage.logs.successShare,
+      clearableRecords: clearableRecords(stage),
       finalizeQueue: finalizer.queue,
     };
     const lanes = {
@@ -83,6 +94,10 @@ export class PipelineStack extends Stack {
       submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
       status: new Status(this, 'Status', { ...common, corsOrigins: stage.api.corsOrigins }),
     });
+
+    const providerAlarms = new Construct(this, 'Providers');
+    for (const provider of providers) new ProviderAlarms(providerAlarms, provider.name, { provider, settings });
+    new PageAlarm(this, 'Page', { alarms });
 
     new CfnOutput(this, 'ApiUrl', { value: api.url, description: 'Base of the paths in docs/api.md' });
     new CfnOutput(this, 'RedriveFunctionName', { value: redrive.fn.fn.functionName });

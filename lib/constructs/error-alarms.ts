@@ -1,0 +1,43 @@
+import { ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import { addAlarm, type Alarms } from './alarms.ts';
+
+export interface ErrorAlarmsProps {
+  readonly alarms: Alarms;
+  /** Who meets the errors, as the beginning of a sentence: `Workers of the small lane`. */
+  readonly what: string;
+  /** Defects, summed over five minutes. */
+  readonly errors: IMetric;
+  /** Refused and failed calls to AWS, summed over five minutes. */
+  readonly dependencyFailures: IMetric;
+}
+
+/** Failed calls in five minutes that are more than the throttles of a burst. */
+const FAILURES_THRESHOLD = 10;
+
+/** What functions caught, so that no other metric counts it: their own errors, and calls to AWS that do not work. */
+export function watchErrors(scope: Construct, { alarms, what, errors, dependencyFailures }: ErrorAlarmsProps): void {
+  const common = {
+    comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    // Nothing is written where nothing goes wrong.
+    missingData: TreatMissingData.NOT_BREACHING,
+    severity: 'ticket',
+  } as const;
+  addAlarm(scope, 'UnexpectedErrors', alarms, {
+    ...common,
+    metric: errors,
+    threshold: 1,
+    periods: 1,
+    description: `${what} met an error that is a defect of ours: read it with the saved query about unexpected errors.`,
+    runbookSection: 'unexpected-errors',
+  });
+  addAlarm(scope, 'DependencyFailures', alarms, {
+    ...common,
+    metric: dependencyFailures,
+    threshold: FAILURES_THRESHOLD,
+    // A throttle passes; a missing permission, table or key does not.
+    periods: 2,
+    description: `${what} keep failing at calls to AWS: look for a lost permission, a throttled table or an event of the service.`,
+    runbookSection: 'calls-to-aws-fail',
+  });
+}

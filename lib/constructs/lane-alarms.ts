@@ -1,0 +1,116 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
+import { LANE_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { addAlarm } from './alarms.ts';
+import { watchErrors } from './error-alarms.ts';
+import { ownMetric } from './own-metric.ts';
+import type { FunctionSettings } from './pipeline-function.ts';
+
+export interface LaneAlarmsProps {
+  readonly lane: LaneName;
+  readonly queue: Queue;
+  readonly settings: FunctionSettings;
+  readonly contractAgeSeconds: number;
+  /** Records that the lane can finish within its contract when it has all of the providers' pace, or that admission lets in, if that is less. */
+  readonly clearableRecords: number;
+}
+
+/** Minutes without any outcome, while messages wait, after which a lane stands. Retries of a single record take less than one. */
+const GRACE_MINUTES = 10;
+
+const AT_LEAST = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
+const PER_MINUTE = { period: Duration.minutes(1), statistic: 'Maximum' };
+
+/** The alarms about a lane as a whole; those of its queue and its function are theirs. */
+export function watchLane(scope: Construct, props: LaneAlarmsProps): void {
+  watchLedger(scope, props);
+  watchProgress(scope, props);
+  watchBacklog(scope, props);
+  const { settings, lane } = props;
+  const metric = { stageName: settings.stageName, by: 'worker', of: { lane } } as const;
+  watchErrors(scope, {
+    alarms: settings.alarms,
+    what: `Workers of the ${lane} lane`,
+    errors: ownMetric(LANE_METRICS.workerErrors, { ...metric, statistic: 'Sum', period: Duration.minutes(5) }),
+    dependencyFailures: ownMetric(LANE_METRICS.workerDependencyFailures, {
+      ...metric,
+      statistic: 'Sum',
+      period: Duration.minutes(5),
+    }),
+  });
+}
+
+/** The honest age: a record that waits is sent again, which makes its message young. */
+function watchLedger(scope: Construct, { lane, settings, contractAgeSeconds }: LaneAlarmsProps): void {
+  addAlarm(scope, 'OldestUnfinished', settings.alarms, {
+    metric: ownMetric(LANE_METRICS.oldestUnfinished, {
+      stageName: settings.stageName,
+      by: 'reconciler',
+      of: { lane },
+      statistic: 'Maximum',
+    }),
+    threshold: contractAgeSeconds * 1_000,
+    comparison: AT_LEAST,
+    periods: 5,
+    // Runs are a minute apart, give or take: now and then a minute has none.
+    datapoints: 4,
+    // Without the reconciler there is no figure, and its own alarm rings.
+    missingData: TreatMissingData.NOT_BREACHING,
+    severity: 'page',
+    description: `The oldest submission of the ${lane} lane takes longer than promised: ask what it waits for with npm run where.`,
+    runbookSection: 'work-waits-too-long',
+  });
+}
+
+function watchProgress(scope: Construct, { lane, queue, settings }: LaneAlarmsProps): void {
+  addAlarm(scope, 'NothingFinishes', settings.alarms, {
+    metric: new MathExpression({
+      // In flight does not count: one record that kills its workers is hidden for minutes, with nothing else to do in a quiet night.
+      expression: 'IF(visible + delayed > 0 AND FILL(finished, 0) == 0, 1, 0)',
+      usingMetrics: {
+        visible: queue.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
+        delayed: queue.metricApproximateNumberOfMessagesDelayed(PER_MINUTE),
+        finished: ownMetric(LANE_METRICS.recordAge, {
+          stageName: settings.stageName,
+          by: 'worker',
+          of: { lane },
+          statistic: 'SampleCount',
+        }),
+      },
+      period: Duration.minutes(1),
+      label: 'work waits and nothing finishes',
+    }),
+    threshold: 1,
+    comparison: AT_LEAST,
+    periods: GRACE_MINUTES,
+    missingData: TreatMissingData.NOT_BREACHING,
+    severity: 'page',
+    description: `Messages wait in the ${lane} lane and no record finishes: find out whether the workers run and what they wait for.`,
+    runbookSection: 'nothing-finishes',
+  });
+}
+
+function watchBacklog(scope: Construct, { lane, queue, settings, clearableRecords }: LaneAlarmsProps): void {
+  addAlarm(scope, 'Backlog', settings.alarms, {
+    metric: new MathExpression({
+      expression: 'visible + inFlight + delayed',
+      usingMetrics: {
+        visible: queue.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
+        inFlight: queue.metricApproximateNumberOfMessagesNotVisible(PER_MINUTE),
+        delayed: queue.metricApproximateNumberOfMessagesDelayed(PER_MINUTE),
+      },
+      period: Duration.minutes(1),
+      label: 'messages',
+    }),
+    threshold: clearableRecords,
+    comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    periods: 5,
+    missingData: TreatMissingData.NOT_BREACHING,
+    severity: 'ticket',
+    description: `The ${lane} lane holds more than the providers' rates can clear in the promised time: raise the rates or admit less.`,
+    runbookSection: 'backlog-beyond-capacity',
+  });
+}

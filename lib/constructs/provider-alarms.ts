@@ -1,0 +1,60 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import { PROVIDER_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { addAlarm } from './alarms.ts';
+import { ownMetric } from './own-metric.ts';
+import type { FunctionSettings } from './pipeline-function.ts';
+
+export interface ProviderAlarmsProps {
+  readonly provider: Pick<ProviderConfig, 'name'>;
+  readonly settings: FunctionSettings;
+}
+
+/** Calls of five minutes that a provider may refuse for their rate before somebody looks: paced calls are hardly ever refused. */
+const THROTTLED_THRESHOLD = 5;
+
+const FIVE_MINUTES = { statistic: 'Sum', period: Duration.minutes(5) };
+
+/** The alarms about one provider. */
+export class ProviderAlarms extends Construct {
+  constructor(scope: Construct, id: string, { provider: { name }, settings }: ProviderAlarmsProps) {
+    super(scope, id);
+    const { stageName, alarms } = settings;
+    const common = {
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 1,
+      // Nobody calls a provider while nothing has to be looked up.
+      missingData: TreatMissingData.NOT_BREACHING,
+    };
+    const told = { stageName, by: 'worker', of: { provider: name } } as const;
+    addAlarm(this, 'BreakerOpen', alarms, {
+      ...common,
+      metric: ownMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+      threshold: 1,
+      // An outage of seconds is no news. An open breaker probes now and then, which looks like closed.
+      periods: 5,
+      datapoints: 3,
+      severity: 'ticket',
+      description: `The provider ${name} does not work and its calls are stopped: ask the provider, records wait unharmed.`,
+      runbookSection: 'breaker-open',
+    });
+    addAlarm(this, 'CallsThrottled', alarms, {
+      ...common,
+      metric: ownMetric(PROVIDER_METRICS.callsThrottled, { ...told, ...FIVE_MINUTES }),
+      threshold: THROTTLED_THRESHOLD,
+      severity: 'ticket',
+      description: `The provider ${name} refuses calls with 429: compare its limit with ratePerSecond and find out who else uses the account.`,
+      runbookSection: 'provider-throttles',
+    });
+    addAlarm(this, 'CredentialRefused', alarms, {
+      ...common,
+      metric: ownMetric(PROVIDER_METRICS.credentialsRefused, { ...told, ...FIVE_MINUTES }),
+      threshold: 1,
+      severity: 'page',
+      description: `The provider ${name} refuses our credential and every record waits for it: put a valid one into the secret.`,
+      runbookSection: 'credential-refused',
+    });
+  }
+}
