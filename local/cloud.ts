@@ -56,7 +56,13 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
   try {
     const assembly = evaluateAssembly(stacks, { endpoint, region, accountId, names });
     const running = Object.assign(started, await startEmulators({ region, accountId }), { front });
-    return await openCloud(running, assembly, { endpoint, region, accountId, seed: options.seed ?? 1 });
+    return await openCloud(running, assembly, {
+      endpoint,
+      region,
+      accountId,
+      seed: options.seed ?? 1,
+      metersCapacity: options.metersCapacity ?? false,
+    });
   } catch (error) {
     await stopAll(started);
     throw error;
@@ -76,7 +82,7 @@ async function startEmulators(environment: { region: string; accountId: string }
 async function openCloud(
   running: Running,
   assembly: EvaluatedAssembly,
-  environment: { endpoint: string; region: string; accountId: string; seed: number },
+  environment: { endpoint: string; region: string; accountId: string; seed: number; metersCapacity: boolean },
 ): Promise<Cloud> {
   const { resources } = assembly;
   const { region, accountId } = environment;
@@ -96,7 +102,7 @@ async function openCloud(
     new SqsService(gate, fauxqs, byType('AWS::SQS::Queue')),
     sns,
     new S3Service(gate, fauxqs, byType('AWS::S3::Bucket'), region),
-    new DynamoDbService(gate, dynalite, byType('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable')),
+    new DynamoDbService(gate, dynalite, byType('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable'), environment),
     new SecretsService(gate, byType('AWS::SecretsManager::Secret')),
     new StsService(accountId),
     lambda,

@@ -129,6 +129,8 @@ export interface ObservedCall {
   readonly responseBytes: number;
   /** The parsed body of a JSON-protocol call (SQS, DynamoDB, Secrets Manager); undefined for S3, SNS and Lambda. */
   readonly input: unknown;
+  /** Capacity units of the table that a DynamoDB call consumed; undefined unless `metersCapacity` is set. */
+  readonly capacityUnits: number | undefined;
 }
 
 /** Calls of one kind so far. */
@@ -225,6 +227,8 @@ export interface CloudOptions {
   readonly seed?: number;
   /** Port of the AWS endpoint on 127.0.0.1. Default 0: any free port. */
   readonly port?: number;
+  /** Has every DynamoDB call say what capacity it consumed, for observers. Default false: it costs time. */
+  readonly metersCapacity?: boolean;
 }
 
 /**

@@ -42,6 +42,8 @@ export interface LocalOptions {
   /** Values in place of the templates', for variables that functions declare: drills do not wait as long as an account must. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly logs?: LogStoreOptions;
+  /** Has DynamoDB calls say what capacity they consumed, see `CloudOptions`. */
+  readonly metersCapacity?: boolean;
   /** Seeds names and faults. Default: random names. */
   readonly seed?: number;
   /** Told what is being done while it starts. */
@@ -111,6 +113,7 @@ async function startAll(
     assemblyDirectory,
     ...optional('port', ports.aws),
     ...optional('seed', options.seed),
+    ...optional('metersCapacity', options.metersCapacity),
   });
   started.push(() => cloud.stop());
 

@@ -34,10 +34,24 @@ export class ApiClient {
    * @throws LocalCloudError with what the API or the upload answered
    */
   async submitFile(path: string, reference: string): Promise<SubmissionView> {
+    return this.submit(await this.upload(path), reference);
+  }
+
+  /**
+   * Uploads a file to a presigned URL; answers the upload's id.
+   *
+   * @throws LocalCloudError with what the API or the upload answered
+   */
+  async upload(path: string): Promise<string> {
     const { size } = await stat(path);
     const upload = await this.#call('POST', '/v1/uploads', uploadSchema, { fileName: basename(path), sizeBytes: size });
     await putFile(upload, path, size);
-    return this.#call('POST', '/v1/submissions', submissionSchema, { uploadId: upload.uploadId, reference });
+    return upload.uploadId;
+  }
+
+  /** @throws LocalCloudError with what the API answered */
+  submit(uploadId: string, reference: string): Promise<SubmissionView> {
+    return this.#call('POST', '/v1/submissions', submissionSchema, { uploadId, reference });
   }
 
   submission(id: string): Promise<SubmissionView> {

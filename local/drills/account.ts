@@ -12,7 +12,8 @@ export interface DrillReport {
   readonly accounted: number;
   /** Records that could have succeeded and did not: must be 0. */
   readonly goodFailed: number;
-  /** Provider calls beyond one per good record and provider, percent. */
+  /** Provider calls beyond one per good record and provider, and the same in percent of those. */
+  readonly extraCalls: number;
   readonly extraCallsPercent: number;
   /** Of all calls, those that the provider refused because of its limit, and those that failed. */
   readonly throttledCalls: number;
@@ -94,13 +95,14 @@ async function outcomesByRow({ records }: Rig, id: string, total: number) {
   return outcomes;
 }
 
-type Calls = Pick<DrillReport, 'extraCallsPercent' | 'throttledCalls' | 'failedCalls'>;
+type Calls = Pick<DrillReport, 'extraCalls' | 'extraCallsPercent' | 'throttledCalls' | 'failedCalls'>;
 
 async function callsOf({ sluice: { providers } }: Rig, good: number): Promise<Calls> {
   const names = Object.keys(providers.baseUrls);
   const counters = await Promise.all(names.map(async (name) => providers.counters(name)));
   const sum = (kind: 'calls' | 'throttled' | 'failed'): number => counters.reduce((all, each) => all + each[kind], 0);
   const needed = good * names.length;
-  const extraCallsPercent = needed === 0 ? 0 : Math.round(((sum('calls') - needed) / needed) * 10_000) / 100;
-  return { extraCallsPercent, throttledCalls: sum('throttled'), failedCalls: sum('failed') };
+  const extraCalls = sum('calls') - needed;
+  const extraCallsPercent = needed === 0 ? 0 : Math.round((extraCalls / needed) * 10_000) / 100;
+  return { extraCalls, extraCallsPercent, throttledCalls: sum('throttled'), failedCalls: sum('failed') };
 }

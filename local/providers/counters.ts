@@ -27,10 +27,6 @@ export class CallCounters {
     this.#arrivals.push(nowMs);
     while ((this.#arrivals[this.#oldest] ?? nowMs) <= nowMs - 1000) this.#oldest++;
     this.#totals.peakPerSecond = Math.max(this.#totals.peakPerSecond, this.#arrivals.length - this.#oldest);
-    if (this.#oldest > 10_000) {
-      this.#arrivals = this.#arrivals.slice(this.#oldest);
-      this.#oldest = 0;
-    }
   }
 
   ended(outcome: CallOutcome): void {
@@ -44,6 +40,11 @@ export class CallCounters {
   /** Calls by lookup key, for example by domain. */
   byKey(): Record<string, number> {
     return Object.fromEntries(this.#byKey);
+  }
+
+  /** Arrival of every call, monotonic ms, ascending. */
+  arrivals(): readonly number[] {
+    return this.#arrivals;
   }
 
   reset(): void {

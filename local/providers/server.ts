@@ -11,7 +11,7 @@ const credentialsSchema = v.strictObject({ accepted: v.array(v.pipe(v.string(), 
 /**
  * The stand-in providers on one HTTP server, each below its own name, and their controls below `/control/<name>`:
  * `PUT` changes the settings, `GET` gives counters and settings, `DELETE` resets the counters,
- * `GET …/calls` gives the calls by key, and `PUT …/credentials` `{accepted: […]}` rotates the credential.
+ * `GET …/calls` gives the calls by key, `GET …/arrivals` the time of every call in monotonic milliseconds, and `PUT …/credentials` `{accepted: […]}` rotates the credential.
  *
  * @throws LocalCloudError when a provider has no stand-in
  */
@@ -82,6 +82,8 @@ function applyControl(standIn: StandIn, operation: string, body: string): object
       return report(standIn);
     case 'GET calls':
       return standIn.counters.byKey();
+    case 'GET arrivals':
+      return standIn.counters.arrivals();
     case 'PUT credentials':
       standIn.accept(parseCredentials(body));
       return report(standIn);

@@ -15,6 +15,7 @@ const readySchema = v.tuple([v.object({ port: v.number() })]);
 const whole = v.number();
 const countersSchema = v.object({ calls: whole, ok: whole, throttled: whole, failed: whole, peakPerSecond: whole });
 const callsSchema = v.record(v.string(), v.number());
+const arrivalsSchema = v.array(v.number());
 
 export interface ProvidersOptions {
   readonly providers: readonly ProviderConfig[];
@@ -35,6 +36,8 @@ export interface Providers {
   counters(name: string): Promise<ProviderCounters>;
   /** Calls by lookup key (`example.com`, `DE/10115`) since the last reset. */
   callsByKey(name: string): Promise<Record<string, number>>;
+  /** When each call since the last reset arrived: monotonic ms of the stand-in, ascending. */
+  arrivals(name: string): Promise<number[]>;
   resetCounters(name: string): Promise<void>;
   /** From now on these credentials are accepted and no others. */
   rotate(name: string, accepted: readonly string[]): Promise<void>;
@@ -61,6 +64,7 @@ export async function startProviders({ providers, credentials, port = 0 }: Provi
     control: async (name, change) => void (await call('PUT', name, change)),
     counters: async (name) => v.parse(countersSchema, await call('GET', name)),
     callsByKey: async (name) => v.parse(callsSchema, await call('GET', `${name}/calls`)),
+    arrivals: async (name) => v.parse(arrivalsSchema, await call('GET', `${name}/arrivals`)),
     resetCounters: async (name) => void (await call('DELETE', name)),
     rotate: async (name, accepted) => void (await call('PUT', `${name}/credentials`, { accepted })),
     stop: async () => {

@@ -28,6 +28,8 @@ export class Call implements SignedRequest {
   /** The call is to be done, and its answer to be lost. */
   losesReply = false;
   errorCode: string | undefined;
+  /** Capacity units that a table charged for it, where they are metered. */
+  capacityUnits: number | undefined;
   responseBytes = 0;
 
   constructor(request: IncomingMessage, response: ServerResponse) {

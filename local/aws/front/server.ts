@@ -103,6 +103,7 @@ export class Front {
       requestBytes: call.body.length > 0 ? call.body.length : Number(call.header('content-length') ?? 0),
       responseBytes: call.responseBytes,
       input: call.input,
+      capacityUnits: call.capacityUnits,
     });
   }
 }

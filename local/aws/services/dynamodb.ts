@@ -29,9 +29,16 @@ export class DynamoDbService implements Service {
   readonly #gate: Gate;
   readonly #emulator: Upstream;
   readonly #tables: ReadonlyMap<string, DeployedResource>;
+  readonly #metersCapacity: boolean;
 
-  constructor(gate: Gate, emulator: Upstream, tables: readonly DeployedResource[]) {
+  constructor(
+    gate: Gate,
+    emulator: Upstream,
+    tables: readonly DeployedResource[],
+    { metersCapacity }: { readonly metersCapacity: boolean } = { metersCapacity: false },
+  ) {
     this.#gate = gate;
+    this.#metersCapacity = metersCapacity;
     this.#emulator = emulator;
     this.#tables = new Map(tables.map((table) => [table.physicalId, table]));
   }
@@ -41,7 +48,9 @@ export class DynamoDbService implements Service {
     const input = call.readJson();
     await this.#gate.pass(call, this.#checks(call, input));
     if (call.operation === 'DescribeTimeToLive') return this.#timeToLive(tableNameOf(input['TableName']));
-    const answer = await this.#emulator.send('POST', '/', forwarded(call.headers), call.body);
+    const body = this.#metersCapacity ? asking(call, input) : call.body;
+    const answer = await this.#emulator.send('POST', '/', forwarded(call.headers), body);
+    if (this.#metersCapacity) call.capacityUnits = unitsOf(answer);
     if (answer.status < 400) return reply(answer.status, answer.headers, answer.body);
     return this.#failed(call, input, answer);
   }
@@ -108,6 +117,24 @@ export class DynamoDbService implements Service {
     const output: unknown = JSON.parse(answer.body.toString());
     return isRecord(output) ? output['Item'] : undefined;
   }
+}
+
+/** The same request, but asking what capacity it consumes. */
+function asking(call: Call, input: Record<string, unknown>): Buffer | string {
+  const isAbout = SINGLE.has(call.operation) || BATCH.has(call.operation);
+  if (!isAbout || call.operation.startsWith('Describe')) return call.body;
+  return JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
+}
+
+/**
+ * What the emulator counted by DynamoDB's rules (a write costs a unit per KB, a read half of one per 4 KB, or a whole one where it is
+ * consistent). A write whose condition fails is charged as well; all items here that can fail one are below a KB.
+ */
+function unitsOf({ status, body }: UpstreamAnswer): number | undefined {
+  if (status >= 400) return /ConditionalCheckFailed/.test(body.toString()) ? 1 : 0;
+  const output: unknown = JSON.parse(body.toString());
+  const consumed: unknown[] = isRecord(output) ? [output['ConsumedCapacity']].flat() : [];
+  return consumed.reduce<number>((sum, each) => sum + (isRecord(each) ? Number(each['CapacityUnits'] ?? 0) : 0), 0);
 }
 
 function tableNameOf(nameOrArn: unknown): string {

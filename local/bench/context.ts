@@ -1,0 +1,65 @@
+import { usableRate } from '../../lambdas/domain/providers.ts';
+import { startRig, type Rig } from '../drills/rig.ts';
+import type { LocalOptions } from '../start.ts';
+
+/** A provider's limit: calls per second, and calls that it tolerates at one moment. */
+export interface ProviderLimit {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+}
+
+/** What benchmarks share. */
+export interface BenchContext {
+  /** Records of the large file, when the command line says so. */
+  readonly records: number | undefined;
+  /** A limit that this machine can feed, measured once; its burst is 5 % of a second's calls. */
+  limit(): Promise<ProviderLimit>;
+  /** Runs `work` on a local cloud of its own, whose providers have this limit. */
+  withRig<T>(setup: RigSetup, work: (rig: Rig) => Promise<T>): Promise<T>;
+  say(text: string): void;
+}
+
+export interface RigSetup extends LocalOptions {
+  readonly limit: ProviderLimit;
+}
+
+export const TOLERATED_SHARE = 0.05;
+
+/** A limit whose provider tolerates 5 % of a second's calls at one moment. */
+export const limitOf = (ratePerSecond: number): ProviderLimit => ({
+  ratePerSecond,
+  burst: Math.max(1, Math.round(ratePerSecond * TOLERATED_SHARE)),
+});
+
+/** Whoever is asked to stop in the middle of a benchmark stops the cloud that it runs on. */
+export class Rigs {
+  #current: Promise<Rig> | undefined;
+
+  async run<T>({ limit, variables, ...options }: RigSetup, work: (rig: Rig) => Promise<T>): Promise<T> {
+    const starting = startRig({ ...options, variables: { PROVIDER_RATES: ratesOf(limit), ...variables } });
+    this.#current = starting;
+    const rig = await starting;
+    try {
+      await limitProviders(rig, limit);
+      return await work(rig);
+    } finally {
+      await this.stop();
+    }
+  }
+
+  async stop(): Promise<void> {
+    const current = this.#current;
+    this.#current = undefined;
+    await (await current)?.stop();
+  }
+}
+
+const PROVIDER_NAMES = ['company', 'geo'] as const;
+
+/** What a stage with these limits would give its functions. */
+const ratesOf = (limit: ProviderLimit): string =>
+  JSON.stringify(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, usableRate(limit)])));
+
+async function limitProviders({ sluice: { providers } }: Rig, limit: ProviderLimit): Promise<void> {
+  for (const name of Object.keys(providers.baseUrls)) await providers.control(name, { ...limit });
+}

@@ -1,0 +1,60 @@
+import { CLOSED_STATES } from '../../lambdas/domain/model.ts';
+import { ApiClient } from '../demo/client.ts';
+import { submitGenerated, type Rig } from '../drills/rig.ts';
+import { waitFor } from '../drills/wait.ts';
+import { join, resolve } from 'node:path';
+import { writeGeneratedFile } from '../demo/generate.ts';
+import type { BenchContext } from './context.ts';
+import { atMost, decimals, reported, type BenchResult } from './result.ts';
+
+const LARGE = 40_000;
+const SMALL = 50;
+const BEHIND_MS = 5_000;
+const PATIENCE_MS = 120_000;
+const MOST_SECONDS = 5;
+const POLL_MS = 100;
+const DIRECTORY = join(resolve(import.meta.dirname, '..', '..'), '.local', 'drills');
+
+/** A small file behind a large one: of another tenant, and of the same. */
+export async function fairness({ limit, withRig, records = LARGE, say }: BenchContext): Promise<BenchResult> {
+  const providers = await limit();
+  say(`fairness: ${SMALL} records ${BEHIND_MS / 1_000} s behind ${records} …`);
+  return withRig({ limit: providers }, async (rig) => {
+    await submitGenerated(rig, records);
+    await new Promise((done) => setTimeout(done, BEHIND_MS));
+    const [same, other] = rig.sluice.tenants.map(({ apiKey }) => new ApiClient(rig.sluice.apiUrl, apiKey));
+    const ofOther = await secondsOf(other);
+    const ofSame = await secondsOf(same);
+    const show = decimals(2, ' s');
+    return {
+      name: 'fairness',
+      figures: [
+        atMost('other tenant, from acceptance to results', ofOther, MOST_SECONDS, show),
+        atMost('same tenant', ofSame, MOST_SECONDS, show),
+        reported('of the large file still open', String(await stillOpen(rig))),
+      ],
+    };
+  });
+}
+
+async function secondsOf(client: ApiClient | undefined): Promise<number> {
+  if (client === undefined) throw new RangeError('The local cloud has two tenants.');
+  const path = join(DIRECTORY, `records-${SMALL}.csv`);
+  await writeGeneratedFile(path, SMALL);
+  const { id } = await client.submitFile(path, 'small');
+  const acceptedAt = performance.now();
+  await waitFor(
+    async () => {
+      const { state } = await client.submission(id);
+      return CLOSED_STATES.some((closed) => closed === state) ? state : undefined;
+    },
+    { what: `the end of ${id}`, timeoutMs: PATIENCE_MS, everyMs: POLL_MS },
+  );
+  return (performance.now() - acceptedAt) / 1_000;
+}
+
+async function stillOpen({ sluice: { cloud, resources } }: Rig): Promise<number> {
+  const url = resources.queues['BulkLane/Records/Queue'] ?? '';
+  const { visible, inFlight, delayed } = await cloud.inspect.queueDepth(url);
+  return visible + inFlight + delayed;
+}

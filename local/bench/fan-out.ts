@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import * as v from 'valibot';
+import { writeGeneratedFile } from '../demo/generate.ts';
+import type { BenchContext } from './context.ts';
+import { atLeast, atMost, decimals, percentile, reported, type BenchResult } from './result.ts';
+
+const ROWS = 200_000;
+/** Parsing and fanning out by turns, so that a busy moment of the machine meets both. */
+const ROUNDS = 5;
+const LEAST_SHARE = 0.5;
+const MOST_MEMORY_MB = 200;
+const DIRECTORY = join(resolve(import.meta.dirname, '..', '..'), '.local', 'bench');
+
+const outcomeSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ records: v.number(), seconds: v.number(), peakBytes: v.number() }),
+);
+type Outcome = v.InferOutput<typeof outcomeSchema>;
+
+/** The function's own code over a large file, with a queue that takes everything at once, against reading the file alone. */
+export async function fanOut({ say }: BenchContext): Promise<BenchResult> {
+  say(`fanout: ${ROWS} rows, ${ROUNDS} rounds …`);
+  const file = join(DIRECTORY, `records-${ROWS}.csv`);
+  await writeGeneratedFile(file, ROWS);
+  const program = await bundle();
+  const parses: Outcome[] = [];
+  const fanOuts: Outcome[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    parses.push(await measure(program, 'parse', file));
+    fanOuts.push(await measure(program, 'fan-out', file));
+  }
+  const [parse, own] = [rowsPerSecond(parses), rowsPerSecond(fanOuts)];
+  const memoryMb = Math.max(...fanOuts.map(({ peakBytes }) => peakBytes)) / 2 ** 20;
+  const thousands = (rows: number): string => `${Math.round(rows / 1_000)},000 rows/s`;
+  return {
+    name: 'fanout',
+    figures: [
+      reported('reading and parsing alone', thousands(parse)),
+      reported('the function', thousands(own)),
+      atLeast('function ÷ parsing', own / parse, LEAST_SHARE),
+      atMost('peak memory of the process', memoryMb, MOST_MEMORY_MB, decimals(0, ' MB')),
+    ],
+  };
+}
+
+/** The median of the rounds. */
+const rowsPerSecond = (outcomes: readonly Outcome[]): number =>
+  percentile(
+    outcomes.map(({ records, seconds }) => records / seconds),
+    0.5,
+  );
+
+async function measure(program: string, mode: 'parse' | 'fan-out', file: string): Promise<Outcome> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, mode, file]);
+  const outcome = v.parse(outcomeSchema, stdout);
+  if (outcome.records === ROWS) return outcome;
+  throw new RangeError(`${mode} saw ${outcome.records} of ${ROWS} rows.`);
+}
+
+/** As the functions are bundled: what strips types at start costs memory that the function does not need. */
+async function bundle(): Promise<string> {
+  const outfile = join(DIRECTORY, 'fan-out-child.mjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, 'fan-out-child.ts')],
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+  });
+  return outfile;
+}
