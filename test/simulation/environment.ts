@@ -3,7 +3,8 @@ import type { Clock, TimeBudget } from '../../lambdas/domain/time.ts';
 import { intercept } from '../support/memory/hook.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
 import { notTaken, unavailable, type Faults } from './faults.ts';
-import type { Journal } from './journal.ts';
+import { nameOf, type Journal } from './journal.ts';
+import { KnownOutages } from './known-outages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export interface EnvironmentDeps {
@@ -31,6 +32,7 @@ export class Environment {
     queues: MemoryWorld['queues'];
   };
   readonly #deps: EnvironmentDeps;
+  readonly #outages = new KnownOutages();
   /** True time at which the invocation that runs now began. */
   invokedAtMs = 0;
   #isAlive = true;
@@ -138,14 +140,24 @@ export class Environment {
       journal.disturb(call);
     }
     journal.call(this.name, call, fate);
+    this.#mustNotCharge(call);
     const outcome = await applied(call, apply, fate.answer === 'refused');
     await scheduler.sleep(fate.latencyAfterMs);
     if (fate.dies === 'after') this.die(`died after ${call.port}.${call.method}`);
     if (!this.#isAlive) return never();
     if (fate.answer !== 'given') throw unavailable(call);
     if ('error' in outcome) throw outcome.error;
+    this.#outages.heard(call, outcome.value);
     return outcome.value;
   };
+
+  #mustNotCharge(call: PortCall): void {
+    const row = this.#outages.chargedBy(call);
+    if (row === undefined) return;
+    const record = nameOf(row.submissionId, row.recordNo);
+    const message = `${this.name} charged ${record} with ${row.reason}, but knew that ${row.waitingOn} was out`;
+    this.#deps.journal.broken('outages cost no attempt', message, [record]);
+  }
 
   /** Queues answer what they did not take, instead of failing. */
   readonly #queueCall: PortHook = async (call, apply) => {

@@ -9,6 +9,9 @@ import { accept, submissionIdOf } from './submit.ts';
 
 const HELPFUL = REASON_CODES.filter((code) => REASONS[code].replayHelps);
 
+/** By then the failure is in the ledger, where a redrive finds it. */
+const HASTE_MS = 100;
+
 /** Puts everything that is planned into the future: submissions, cancellations and mishaps. */
 export function arrange(simulation: Simulation): void {
   for (const plan of simulation.plan.submissions) arrangeSubmission(simulation, plan);
@@ -53,13 +56,18 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
     case 'unreadable_message':
       await simulation.world.queues.live[mishap.lane].send([{ body: `no JSON ${index}`, group: 'nobody' }]);
       return;
-    case 'redrive': {
-      const environment = simulation.environment('redrive');
-      const { mode } = mishap;
-      const request = { mode, dryRun: false, ...(mode === 'records' && { reason: HELPFUL }) };
-      await simulation.attempt(async () => runRedrive(environment, simulation.options(environment), request));
-    }
+    case 'redrive':
+      return redrive(simulation, mishap.mode);
+    case 'hasty_redrive':
+      simulation.watch.onFailure = () =>
+        later(simulation, simulation.sinceStartMs + HASTE_MS, async () => redrive(simulation, 'records'));
   }
+}
+
+async function redrive(simulation: Simulation, mode: 'records' | 'dead_letter_queue'): Promise<void> {
+  const environment = simulation.environment('redrive');
+  const request = { mode, dryRun: false, ...(mode === 'records' && { reason: HELPFUL }) };
+  await simulation.attempt(async () => runRedrive(environment, simulation.options(environment), request));
 }
 
 /** Everything in the queue is gone, what is being worked included. */

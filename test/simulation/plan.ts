@@ -55,7 +55,9 @@ export type Mishap =
   | { kind: 'purge'; atMs: number; queue: 'small' | 'bulk' | 'fanOut' | 'finalize' }
   | { kind: 'old_messages'; atMs: number; copies: number }
   | { kind: 'unreadable_message'; atMs: number; lane: 'small' | 'bulk' }
-  | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' };
+  | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' }
+  /** From then on: a redrive at the moment when a record fails of which another copy is being worked. */
+  | { kind: 'hasty_redrive'; atMs: number };
 
 /** Everything that is decided before a run: who submits what, and what goes wrong when. */
 export interface Plan {
@@ -178,5 +180,6 @@ function mishapsOf(dice: Dice): Mishap[] {
   for (let redrives = dice.below(3); redrives > 0; redrives--) {
     mishaps.push({ kind: 'redrive', atMs: when() * 10, mode: dice.pick(['records', 'dead_letter_queue']) });
   }
+  if (dice.chance(0.25)) mishaps.push({ kind: 'hasty_redrive', atMs: Math.round(when() / 3) });
   return mishaps;
 }

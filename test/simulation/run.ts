@@ -110,6 +110,10 @@ export class Simulation {
     return new Environment(this, name, Math.round(stream(seed, name).between(-skewMs, skewMs)));
   }
 
+  get sinceStartMs(): number {
+    return this.scheduler.now() - START_MS;
+  }
+
   options(environment: Environment): functions.FunctionOptions {
     const { name } = environment;
     return {

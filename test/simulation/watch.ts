@@ -4,13 +4,11 @@ import { isOpen, isTerminal, recordNoAt, type RecordRow, type Submission } from 
 import type { Claim, Delivery, LedgerMarks, OutgoingMessage } from '../../lambdas/domain/ports.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
 import { Fleet } from './fleet.ts';
+import { InHand } from './in-hand.ts';
 import { nameOf, recordOfBody, type Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 
-interface Received {
-  body: string;
-  atMs: number;
-}
+const isFailed = ({ state }: RecordRow): boolean => state === 'failed' || state === 'dead_lettered';
 
 /**
  * Holds every write against the invariants at the moment it is applied. It stands around the stores themselves, behind all faults: what
@@ -23,7 +21,7 @@ export class Watch {
   readonly #skewMs: number;
   #world: MemoryWorld | undefined;
   #wake: (queue: string) => void = () => undefined;
-  readonly #received = new Map<string, Received>();
+  readonly #inHand = new InHand();
   /** When a message about a record, or with an unreadable body, was last sent, and of which generation. */
   readonly #sent = new Map<string, { atMs: number; generation: number; firstEnqueuedAtMs: number }>();
   /** Since when a provider's answer about a record is on its row. */
@@ -32,6 +30,9 @@ export class Watch {
   readonly #purged = new Map<string, number>();
   /** Bodies of lane messages, for repeating old ones. */
   readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
+
+  /** Called once, when a record fails while another copy of it is being worked. */
+  onFailure: (() => void) | undefined;
 
   readonly fleet: Fleet;
 
@@ -114,7 +115,14 @@ export class Watch {
     if (replayed) this.#journal.stats.replays += 1;
     if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
     this.#noteAnswers(record, before, after);
+    if (after && isFailed(after) && !(before && isFailed(before))) this.#failed(record);
     return result;
+  }
+
+  #failed(record: string): void {
+    if (this.onFailure === undefined || this.#inHand.copiesOf(record, this.#scheduler.now()) < 2) return;
+    this.onFailure();
+    this.onFailure = undefined;
   }
 
   /** What was paid for stays, whoever writes at the same time. */
@@ -153,7 +161,7 @@ export class Watch {
 
   async #acknowledged({ args, port }: PortCall): Promise<void> {
     for (const { receipt } of args[0] as Delivery[]) {
-      const received = this.#received.get(receipt);
+      const received = this.#inHand.done(receipt);
       if (received === undefined) continue;
       const about = recordOfBody(received.body);
       const sent = this.#sent.get(about?.record ?? received.body);
@@ -207,7 +215,7 @@ export class Watch {
 
   #noteReceived(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries) {
-      this.#received.set(delivery.receipt, { body: delivery.body, atMs: this.#scheduler.now() });
+      this.#inHand.received(delivery, this.#scheduler.now());
       this.#journal.delivered(recordOfBody(delivery.body)?.record, delivery);
     }
   }
