@@ -3,6 +3,7 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { SecretsManagerClient, type SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient, type TranslateConfig } from '@aws-sdk/lib-dynamodb';
+import { AWS_TRIES, DYNAMO_TRY_MS } from '../domain/limits.ts';
 
 /*
  * Clients as the functions use them. A handler makes each one once, when its module is loaded: connections are kept alive
@@ -13,7 +14,7 @@ import { DynamoDBDocumentClient, type TranslateConfig } from '@aws-sdk/lib-dynam
  */
 
 /** Standard mode: exponential backoff with jitter, and a token bucket that stops repeating when a service is down. */
-const RETRY = { retryMode: 'standard', maxAttempts: 4 } as const;
+const RETRY = { retryMode: 'standard', maxAttempts: AWS_TRIES } as const;
 
 const handler = (requestTimeout: number) => ({
   connectionTimeout: 1000,
@@ -22,8 +23,6 @@ const handler = (requestTimeout: number) => ({
   throwOnRequestTimeout: true,
 });
 
-/** DynamoDB answers in milliseconds; a large query page takes longest. */
-const DYNAMO_TIMEOUT_MS = 3000;
 /** Longer than the longest poll, see queue.ts. */
 const SQS_TIMEOUT_MS = 4000;
 /** Time to the response's headers; for a part of a results file that includes sending 8 MiB. */
@@ -34,7 +33,7 @@ const SECRETS_TIMEOUT_MS = 3000;
 export const DOCUMENT_OPTIONS: TranslateConfig = { marshallOptions: { removeUndefinedValues: true } };
 
 export function createDynamoClient(overrides: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
-  const client = new DynamoDBClient({ ...RETRY, requestHandler: handler(DYNAMO_TIMEOUT_MS), ...overrides });
+  const client = new DynamoDBClient({ ...RETRY, requestHandler: handler(DYNAMO_TRY_MS), ...overrides });
   return DynamoDBDocumentClient.from(client, DOCUMENT_OPTIONS);
 }
 
