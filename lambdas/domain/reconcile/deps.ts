@@ -41,7 +41,7 @@ export interface ReconcileSettings {
   lostMs: number;
   /** The least time between two repetitions of one record's message. */
   resendEveryMs: number;
-  /** Repetitions after which a record that is never heard of is given up as `worker_crashed`. */
+  /** Repetitions after which a record that is begun alone and not heard of is given up as `worker_crashed`, and any other is sent ever more seldom. */
   maxResends: number;
   /** Calm after which an outage counts as over, and dead letters are replayed; and for how long they are looked for. */
   calmMs: number;

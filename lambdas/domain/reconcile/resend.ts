@@ -2,7 +2,7 @@ import { encodeBody, type RecordMessage } from '../messages.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
 import { messageAgain, rebuildMessages } from '../source.ts';
 import { mapBounded } from '../concurrency.ts';
-import type { ReconcileDeps, Surroundings } from './deps.ts';
+import type { ReconcileDeps, ReconcileSettings, Surroundings } from './deps.ts';
 import type { OpenRecord } from './open-records.ts';
 import { rowFor } from './rows.ts';
 import { giveUp } from './settle-open.ts';
@@ -20,8 +20,10 @@ export const isSilent = (
 ): boolean => nowMs - Math.max(progressAtMs, troubledAtMs) > lostAfterMs;
 
 /**
- * Sends the records of one chunk again, from the file, whose messages are lost, and gives up those that were sent too often. The
- * row is written first: a crash in between costs the record one interval, never a storm of copies.
+ * Sends the records of one chunk again, from the file, whose messages are lost. One that was sent often and begun alone, without
+ * being heard of again, is given up. One that no worker has touched since is not to blame: its lane may be paused. It is sent ever more
+ * seldom, until its submission's deadline. The row is written first: a crash in between costs the record one interval, never a storm of
+ * copies.
  *
  * @returns how many were sent again.
  * @throws DependencyUnavailableError, ShortReadError
@@ -34,7 +36,7 @@ export async function resendLost(
   surroundings: Surroundings,
 ): Promise<number> {
   const lost = open.filter(({ row }) => isLost(deps, row, surroundings));
-  const hopeless = lost.filter(({ row }) => (row?.resends ?? 0) >= deps.settings.maxResends);
+  const hopeless = lost.filter(({ row }) => row && isSuspicious(row) && (row.resends ?? 0) >= deps.settings.maxResends);
   await giveUp(deps, submission, hopeless);
   const again = lost.filter((record) => !hopeless.includes(record));
   if (again.length === 0) return 0;
@@ -54,9 +56,15 @@ function isLost(
 ): boolean {
   if (row === undefined) return true;
   // A message that was sent again waits behind the backlog like any other.
-  const interval = row.reason === 'message_lost' ? Math.max(settings.resendEveryMs, lostAfterMs) : lostAfterMs;
+  const interval = row.reason === 'message_lost' ? Math.max(resendIntervalMs(row, settings), lostAfterMs) : lostAfterMs;
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
 }
+
+const isSuspicious = ({ aloneReceives = 0 }: RecordRow): boolean => aloneReceives > 0;
+
+/** From the last of `maxResends` on each wait is twice as long as the one before: copies must not pile up in a lane that is paused. */
+const resendIntervalMs = ({ resends = 0 }: RecordRow, { resendEveryMs, maxResends }: ReconcileSettings): number =>
+  resendEveryMs * 2 ** Math.max(0, resends + 1 - maxResends);
 
 /** The row as stored, or undefined when somebody was faster: the record has moved. */
 async function markResent(

@@ -63,7 +63,7 @@ class Ends {
   }
 }
 
-/** Gives records up whose message was repeated often enough without their ever being heard of. */
+/** Gives records up that were begun alone, and whose message was repeated often enough without their ever being heard of again. */
 export async function giveUp(
   deps: ReconcileDeps,
   submission: Submission,

@@ -119,13 +119,28 @@ describe('lost messages', () => {
     );
   });
 
-  it('are sent again at most once an hour, and given up in the end', async () => {
+  it('are sent again at most once an hour, later ever more seldom, and are never blamed while nobody receives them', async () => {
     const rig = createReconcileRig();
-    await rig.seed(1, { deadlineAtMs: START_MS + 24 * 60 * MINUTE_MS });
+    await rig.seed(1, { deadlineAtMs: START_MS + 72 * 60 * MINUTE_MS });
     await rig.minutes(50);
     expect(rig.sent()).toHaveLength(1);
-    await rig.minutes(8 * 60);
+    await rig.minutes(4 * 60 + 45);
     expect(rig.sent()).toHaveLength(rig.deps.settings.maxResends);
+    await rig.minutes(64 * 60);
+    expect(rig.sent().length).toBeGreaterThan(rig.deps.settings.maxResends);
+    expect(rig.sent().length).toBeLessThanOrEqual(rig.deps.settings.maxResends + 6);
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'retrying', reason: 'message_lost' }]);
+    await rig.minutes(4 * 60);
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'failed', reason: 'deadline_passed' }]);
+  });
+
+  it('are given up when they were sent often, and begun alone without being heard of again', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(1, { deadlineAtMs: START_MS + 24 * 60 * MINUTE_MS });
+    const mark = { state: 'retrying', reason: 'worker_crashed', attempts: 0, aloneReceives: 1, resends: 5 } as const;
+    await rig.world.records.put(makeRow({ ...mark, updatedAtMs: START_MS }));
+    await rig.minutes(15);
+    expect(rig.sent()).toEqual([]);
     expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([
       { state: 'dead_lettered', reason: 'worker_crashed' },
     ]);
