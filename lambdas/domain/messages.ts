@@ -101,5 +101,25 @@ export const parseFinalizeMessage = reader('finalize', finalizeMessageSchema);
  * Serializes a body in ASCII: every other character is escaped, because SQS refuses some characters that JSON allows
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html). Size = length.
  */
-export const encodeBody = (body: unknown): string =>
-  JSON.stringify(body).replaceAll(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export function encodeBody(body: unknown): string {
+  const json = JSON.stringify(body);
+  // Most bodies have nothing to escape, and looking is far cheaper than replacing.
+  return NOT_ASCII.test(json) ? json.replaceAll(EVERY_NOT_ASCII, escape) : json;
+}
+
+const NOT_ASCII = /[\u007f-\uffff]/;
+const EVERY_NOT_ASCII = /[\u007f-\uffff]/g;
+const escape = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
+ * Encodes many first messages of one submission: what they have in common is serialized once.
+ *
+ * @returns the same as {@link encodeBody} of the whole message, but for the order of its members
+ */
+export function firstMessageEncoder(
+  common: Omit<RecordMessage, 'recordNo' | 'line' | 'content' | 'firstEnqueuedAtMs'>,
+): (own: Pick<RecordMessage, 'recordNo' | 'line' | 'content' | 'firstEnqueuedAtMs'>) => string {
+  const beginning = encodeBody(common).slice(0, -1);
+  return ({ recordNo, line, firstEnqueuedAtMs, content }) =>
+    `${beginning},"recordNo":${recordNo},"line":${line},"firstEnqueuedAtMs":${firstEnqueuedAtMs},"content":${encodeBody(content)}}`;
+}

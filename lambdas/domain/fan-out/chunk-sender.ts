@@ -1,5 +1,5 @@
 import { DependencyUnavailableError, SluiceError } from '../errors.ts';
-import { encodeBody, MESSAGE_VERSION, type RecordContent, type RecordMessage } from '../messages.ts';
+import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../messages.ts';
 import { CHUNK_RECORDS, chunkOf, offsetOf, type Lane } from '../model.ts';
 import type { OutgoingMessage, SendFailure } from '../ports.ts';
 import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../record-content.ts';
@@ -20,6 +20,7 @@ export class ChunkSender {
   readonly #claimed: Claimed;
   readonly #lane: Lane;
   readonly #inFlight: InFlight;
+  readonly #encodeFirst: ReturnType<typeof firstMessageEncoder>;
   #group: Prepared[] = [];
   #groupLength = 0;
   #noteStart: () => Promise<void> = async () => {};
@@ -28,6 +29,17 @@ export class ChunkSender {
     this.#claimed = claimed;
     this.#lane = lane;
     this.#inFlight = new InFlight(claimed.deps.settings.sendsInFlight);
+    const { submissionId, tenantId, generation, expiresAtSeconds } = claimed.submission;
+    this.#encodeFirst = firstMessageEncoder({
+      v: MESSAGE_VERSION,
+      submissionId,
+      tenantId,
+      lane,
+      attempt: 1,
+      generation,
+      redrives: 0,
+      expiresAtSeconds,
+    });
   }
 
   /** Takes items in file order, beginning at the start of a chunk. Throws what an earlier send failed with. */
@@ -101,23 +113,8 @@ export class ChunkSender {
     return body.length <= MAX_CONTENT_LENGTH ? body : this.#encode(item, fittingContentOf(item));
   }
 
-  #encode(item: SourceItem, content: RecordContent): string {
-    const { deps, submission } = this.#claimed;
-    const message: RecordMessage = {
-      v: MESSAGE_VERSION,
-      submissionId: submission.submissionId,
-      tenantId: submission.tenantId,
-      lane: this.#lane,
-      recordNo: item.recordNo,
-      line: item.line,
-      attempt: 1,
-      generation: submission.generation,
-      redrives: 0,
-      firstEnqueuedAtMs: deps.clock.now(),
-      expiresAtSeconds: submission.expiresAtSeconds,
-      content,
-    };
-    return encodeBody(message);
+  #encode({ recordNo, line }: SourceItem, content: RecordContent): string {
+    return this.#encodeFirst({ recordNo, line, firstEnqueuedAtMs: this.#claimed.deps.clock.now(), content });
   }
 }
 
