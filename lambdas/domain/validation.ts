@@ -21,7 +21,7 @@ export function compileSchema(name: string, schema: JsonSchema, whole: string): 
   try {
     shared ??= compiler({ validateSchema: false, meta: false });
     const validate = shared.compile(schema);
-    const declared = declaredNames(schema);
+    const declared = declaredFields(schema);
     return (value) => {
       if (validate(value)) return undefined;
       return describe(validate.errors?.[0], declared, whole);
@@ -67,16 +67,34 @@ function unusable(name: string, cause: unknown): InvalidDataError {
 export const createRecordValidator = (schema: JsonSchema): SchemaCheck =>
   compileSchema('config/record.schema.json', schema, 'The record');
 
-function declaredNames({ properties }: JsonSchema): ReadonlySet<string> {
-  return new Set(typeof properties === 'object' && properties !== null ? Object.keys(properties) : []);
+/** Fields that a schema declares, with the first sentence of their descriptions. */
+function declaredFields({ properties }: JsonSchema): ReadonlyMap<string, string | undefined> {
+  const fields = typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
+  return new Map(fields.map(([name, field]: [string, unknown]) => [name, firstSentence(field)]));
 }
 
-function describe(error: ErrorObject | undefined, declared: ReadonlySet<string>, whole: string): string {
+function firstSentence(field: unknown): string | undefined {
+  if (typeof field !== 'object' || field === null || !('description' in field)) return undefined;
+  return typeof field.description === 'string' ? /^.*?(?=\.(\s|$)|$)/s.exec(field.description)?.[0] : undefined;
+}
+
+/** Ajv's words, but for a pattern: whoever fills in a file does not read regular expressions. */
+function ruleOf({ keyword, message }: ErrorObject, meaning: string | undefined): string {
+  if (keyword !== 'pattern') return message ?? 'is not valid';
+  return meaning === undefined ? 'does not have the form that is asked for' : `must have another form: ${meaning}`;
+}
+
+function describe(
+  error: ErrorObject | undefined,
+  declared: ReadonlyMap<string, string | undefined>,
+  whole: string,
+): string {
   const name = decodePointerToken(error?.instancePath.split('/')[1] ?? '');
   // Only names that the schema declares are repeated: a column name may be data (a file without its header line).
   const field = declared.has(name) ? `Field "${name}"` : 'A field';
   const place = name === '' ? whole : field;
-  return `${place} ${error?.message ?? 'is not valid'}.`.slice(0, MAX_DETAIL_LENGTH);
+  const rule = error === undefined ? 'is not valid' : ruleOf(error, declared.get(name));
+  return `${place} ${rule}.`.slice(0, MAX_DETAIL_LENGTH);
 }
 
 const decodePointerToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
