@@ -12,6 +12,8 @@ export interface Grant {
   readonly actions: readonly string[];
   /** Construct paths, and what of the resource: `Tables/Submissions/index/open`. */
   readonly resources: readonly string[];
+  /** Keys of the items that it is restricted to; none: all. */
+  readonly items: readonly string[];
 }
 
 const oneOrMore = v.pipe(
@@ -29,11 +31,21 @@ const templateSchema = v.object({
     {},
   ),
 });
+/** The one kind of condition that roles have: which items of a table. */
+const leadingKeys = v.strictObject({
+  'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': oneOrMore }),
+});
 const policySchema = v.object({
   Roles: v.array(v.unknown()),
   PolicyDocument: v.object({
     Statement: v.array(
-      v.object({ Sid: v.string(), Effect: v.literal('Allow'), Action: oneOrMore, Resource: v.unknown() }),
+      v.object({
+        Sid: v.string(),
+        Effect: v.literal('Allow'),
+        Action: oneOrMore,
+        Resource: v.unknown(),
+        Condition: v.optional(leadingKeys),
+      }),
     ),
   }),
 });
@@ -100,11 +112,12 @@ export function grantsOf(app: App, sluice: Sluice): Grant[] {
     const [owner] = owners;
     if (owner === undefined || owners.length > 1) throw new Error(`The policy of ${roles.join()} needs one function.`);
     const { POWERTOOLS_SERVICE_NAME: name, LANE: lane } = owner.Environment.Variables;
-    return PolicyDocument.Statement.map(({ Sid, Action, Resource }) => ({
+    return PolicyDocument.Statement.map(({ Sid, Action, Resource, Condition }) => ({
       holder: lane === undefined ? name : `${name} (${lane})`,
       sid: Sid,
       actions: Action.toSorted(),
       resources: (Array.isArray(Resource) ? Resource : [Resource]).map((resource) => templates.nameOf(resource)),
+      items: Condition?.['ForAllValues:StringLike']['dynamodb:LeadingKeys'] ?? [],
     }));
   });
   return grants.toSorted((a, b) => (`${a.holder} ${a.sid}` < `${b.holder} ${b.sid}` ? -1 : 1));
@@ -114,7 +127,12 @@ export function grantsOf(app: App, sluice: Sluice): Grant[] {
 export const grantsTable = (grants: readonly Grant[]): string =>
   table(
     ['function', 'for', 'actions', 'resources'],
-    grants.map(({ holder, sid, actions, resources }) => [holder, sid, code(actions), code(resources)]),
+    grants.map(({ holder, sid, actions, resources, items }) => [
+      holder,
+      sid,
+      code(actions),
+      items.length === 0 ? code(resources) : `${code(resources)}, items ${code(items)}`,
+    ]),
   );
 
 /** Findings of the rules that are accepted, wildcards among them, each with its reason. */

@@ -4,6 +4,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
+import { ofKeys } from './tables.ts';
 
 export interface AuthorizerProps {
   readonly settings: FunctionSettings;
@@ -31,7 +32,7 @@ export class Authorizer extends Construct {
       memoryMb: 512,
     });
     // The tenant behind a key's hash.
-    this.fn.allow('ReadKeys', ['dynamodb:GetItem'], [tenants.tableArn]);
+    this.fn.allow('ReadKeys', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('key#*'));
     this.authorizer = new TokenAuthorizer(this, 'Tokens', {
       handler: this.fn.fn,
       // What is no bearer token at all is refused by the gateway, without an invocation.

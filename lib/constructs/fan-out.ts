@@ -11,6 +11,7 @@ import { consumeQueue } from './consume-queue.ts';
 import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
+import { ofKeys } from './tables.ts';
 
 export interface FanOutProps {
   readonly queue: QueueSettings;
@@ -96,7 +97,12 @@ export class FanOut extends Construct {
     // Lease and progress of the submission; starts and sizes of its chunks.
     this.fn.allow('TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.submissions.tableArn]);
     // What the tenant has open decides about the lane; the count replaces the estimate.
-    this.fn.allow('CountOpenWork', ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
+    this.fn.allow(
+      'CountOpenWork',
+      ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'],
+      [props.tenants.tableArn],
+      ofKeys('tenant#*'),
+    );
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
     // Records to their lane, a continuation to its own queue, and finalization where no record is left to wait for.
     this.fn.allow(

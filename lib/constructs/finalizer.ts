@@ -7,6 +7,7 @@ import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { consumeQueue } from './consume-queue.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
+import { ofKeys } from './tables.ts';
 
 export interface FinalizerProps {
   readonly queue: QueueSettings;
@@ -67,7 +68,7 @@ export class Finalizer extends Construct {
     // What became of the records, chunk by chunk.
     this.fn.allow('RecountRecords', ['dynamodb:Query'], [records.tableArn]);
     // The tenant's open work ends.
-    this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn]);
+    this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn], ofKeys('tenant#*'));
     // The records as the customer sent them.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
     // Parts and manifest; an unfinished one is given up; a continuation reads what its predecessors noted.

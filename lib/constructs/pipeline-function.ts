@@ -48,6 +48,8 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
 /** Part of its timeout that an invocation takes before somebody should look. */
 const NEAR_TIMEOUT_SHARE = 0.9;
 
+type Conditions = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /**
@@ -98,9 +100,12 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
    * Lets the function do exactly this.
    *
    * @param sid name of the statement, unique in the role: what it is for, so that a denied call can be traced to what is missing
+   * @param conditions what a request must have beside, by operator and condition key
    */
-  allow(sid: string, actions: readonly string[], resources: readonly string[]): void {
-    this.fn.addToRolePolicy(new iam.PolicyStatement({ sid, actions: [...actions], resources: [...resources] }));
+  allow(sid: string, actions: readonly string[], resources: readonly string[], conditions: Conditions = {}): void {
+    this.fn.addToRolePolicy(
+      new iam.PolicyStatement({ sid, actions: [...actions], resources: [...resources], conditions }),
+    );
   }
 
   /** The variables, checked by the handler's own schema so that a wrong value fails the synthesis and not the first start. */

@@ -11,7 +11,7 @@ import { addAlarm } from './alarms.ts';
 import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
-import { indexArn, OPEN_INDEX } from './tables.ts';
+import { indexArn, ofKeys, OPEN_INDEX } from './tables.ts';
 
 export interface ReconcilerProps {
   readonly settings: FunctionSettings;
@@ -99,8 +99,13 @@ export class Reconciler extends Construct {
     );
     // Whether providers work, for the age at which a silent record counts as lost.
     this.fn.allow('ReadBreakers', ['dynamodb:GetItem'], [props.providers.tableArn]);
-    // The backlog of all, and open work that ends.
-    this.fn.allow('ReportBacklog', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.tenants.tableArn]);
+    // The backlog of all.
+    this.fn.allow(
+      'ReportBacklog',
+      ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [props.tenants.tableArn],
+      ofKeys('system'),
+    );
     // Lost records are sent again from the file.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
     const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];

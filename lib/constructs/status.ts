@@ -3,7 +3,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { statusEnvironment } from '../../lambdas/status/env.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
-import { BY_TENANT_INDEX, indexArn } from './tables.ts';
+import { BY_TENANT_INDEX, indexArn, ofKeys } from './tables.ts';
 
 export interface StatusProps {
   readonly settings: FunctionSettings;
@@ -54,7 +54,7 @@ export class Status extends Construct {
     // One record or a page of them, by key.
     this.fn.allow('ReadRecords', ['dynamodb:BatchGetItem'], [records.tableArn]);
     // The backlog ahead, for estimates.
-    this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn]);
+    this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
     // Manifests, and signing downloads.
     this.fn.allow('ReadResults', ['s3:GetObject'], [bucket.arnForObjects('results/*')]);
   }

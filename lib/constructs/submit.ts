@@ -9,6 +9,7 @@ import { addAlarm } from './alarms.ts';
 import { ownMetric } from './own-metric.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
+import { ofKeys } from './tables.ts';
 
 export interface SubmitProps {
   readonly settings: FunctionSettings;
@@ -85,12 +86,14 @@ export class Submit extends Construct {
       ['dynamodb:PutItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
       [submissions.tableArn],
     );
-    // What the tenant and everybody have open; what this submission adds.
+    // What the tenant has open, and what this submission adds; what everybody has.
     this.fn.allow(
       'CountOpenWork',
-      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'],
+      ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'],
       [tenants.tableArn],
+      ofKeys('tenant#*'),
     );
+    this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
     // The four calls of the idempotency library.
     this.fn.allow(
       'RepeatAnswers',

@@ -83,5 +83,13 @@ export class Tables extends Construct {
   }
 }
 
+/**
+ * Restricts a grant on the tenants table to keys that begin so: `key#` holds API keys, `tenant#` and `system` open work. Whoever
+ * counts work could otherwise make itself a key.
+ */
+export const ofKeys = (...patterns: readonly string[]): Record<string, Record<string, readonly string[]>> => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns },
+});
+
 /** ARN of one index of a table. */
 export const indexArn = (table: dynamodb.ITable, index: string): string => `${table.tableArn}/index/${index}`;

@@ -1,6 +1,7 @@
 import type { AuthorizationDecision, Denial, StatementReference, UsedStatement } from '../../contract.ts';
 import { baseArn } from './arns.ts';
 import { type ConditionContext, mentionedConditionKeys, relevantContext } from './context.ts';
+import { conditionKeysOf } from './documents.ts';
 import { ALLOWED, type Decision, implicitRefusal, type Question } from './decision.ts';
 import { keyActionsFor, SERVICE_OWNED_KEY } from './keys.ts';
 import { type NamedPolicy, type PolicySet, statementsOf, withoutStatement } from './policies.ts';
@@ -10,6 +11,7 @@ import { simulate } from './simulation.ts';
 /** Object keys and prefixes make many different questions; beyond this many answers the cache starts again. */
 const MAX_CACHED = 50_000;
 const MAX_DENIALS = 10_000;
+const LEADING_KEYS = 'dynamodb:leadingkeys';
 
 /**
  * Decides whether a principal may do something, as IAM would from the templates' policies: identity policies, permission
@@ -23,6 +25,7 @@ export class Authorizer {
   readonly #accountId: string;
   readonly #statements: ReadonlyMap<string, StatementReference>;
   readonly #mentioned: ReadonlySet<string>;
+  readonly #mentionedByRole = new Map<string, ReadonlySet<string>>();
   readonly #decisions = new Map<string, { question: Question; decision: Decision }>();
   readonly #uses = new Map<string, Map<string, number>>();
   readonly #denials: Denial[] = [];
@@ -52,7 +55,7 @@ export class Authorizer {
   /** Decides without recording anything. */
   async decide(question: Question): Promise<Decision> {
     if (question.principal.kind === 'operator') return ALLOWED;
-    const { values, cacheKey } = relevantContext(this.#contextOf(question), this.#mentioned);
+    const { values, cacheKey } = relevantContext(this.#contextOf(question), this.#mentionedBy(question.principal));
     const key = `${question.principal.arn}\n${question.action}\n${question.resource}\n${cacheKey}`;
     const known = this.#decisions.get(key);
     if (known !== undefined) return known.decision;
@@ -119,6 +122,19 @@ export class Authorizer {
     const service = question.action.split(':')[0];
     const context = { ...question.context, 'kms:ViaService': `${service}.${this.#region}.amazonaws.com` };
     return this.decide({ principal: question.principal, action, resource: key, context });
+  }
+
+  /** Keys that tell items apart count for those roles only that are restricted by them: to others they are all one question. */
+  #mentionedBy(principal: Principal): ReadonlySet<string> {
+    if (principal.kind !== 'role') return this.#mentioned;
+    const { role } = principal;
+    let mentioned = this.#mentionedByRole.get(role.arn);
+    if (mentioned === undefined) {
+      const own = new Set(role.policies.flatMap(({ document }) => conditionKeysOf(document)));
+      mentioned = new Set([...this.#mentioned].filter((key) => key !== LEADING_KEYS || own.has(key)));
+      this.#mentionedByRole.set(role.arn, mentioned);
+    }
+    return mentioned;
   }
 
   #contextOf({ principal, context }: Question): ConditionContext {

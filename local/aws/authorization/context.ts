@@ -17,6 +17,7 @@ const SUPPLIED = new Set([
   'aws:sourcearn',
   'aws:sourceip',
   'aws:viaawsservice',
+  'dynamodb:leadingkeys',
   'kms:calleraccount',
   'kms:viaservice',
   's3:authtype',

@@ -5,6 +5,7 @@ import type { Check, Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
 import { forwarded, type Upstream, type UpstreamAnswer } from '../front/upstream.ts';
 import { isRecord, textOf } from '../shapes.ts';
+import { leadingKeysOf } from './leading-keys.ts';
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const TARGET_PREFIX = 'DynamoDB_20120810.';
@@ -62,12 +63,17 @@ export class DynamoDbService implements Service {
       const table = this.#table(input['TableName']);
       call.target = table.physicalId;
       const index = input['IndexName'];
-      return [{ action, resource: typeof index === 'string' ? `${table.arn}/index/${index}` : table.arn }];
+      const resource = typeof index === 'string' ? `${table.arn}/index/${index}` : table.arn;
+      return [{ action, resource, context: leadingKeysOf(table, input) }];
     }
     if (BATCH.has(call.operation)) {
-      const tables = Object.keys(isRecord(input['RequestItems']) ? input['RequestItems'] : {});
-      call.target = tableNameOf(tables[0]);
-      return tables.map((name) => ({ action, resource: this.#table(name).arn }));
+      const tables = Object.entries(isRecord(input['RequestItems']) ? input['RequestItems'] : {});
+      call.target = tableNameOf(tables[0]?.[0]);
+      return tables.map(([name, asked]) => {
+        const table = this.#table(name);
+        const request = isRecord(asked) ? asked : { Writes: asked };
+        return { action, resource: table.arn, context: leadingKeysOf(table, request) };
+      });
     }
     throw new AwsError(
       400,
