@@ -41,12 +41,16 @@ export default {
       ...esm,
       displayName: 'runtime',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/infrastructure/', '<rootDir>/test/integration/'],
+      testPathIgnorePatterns: [
+        '<rootDir>/test/infrastructure/',
+        '<rootDir>/test/integration/',
+        '<rootDir>/test/security/',
+      ],
     },
     {
       ...esm,
       displayName: 'integration',
-      testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{integration,security}/**/*.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/test/setup/integration.ts'],
     },
     {
