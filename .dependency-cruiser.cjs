@@ -86,12 +86,13 @@ module.exports = {
     },
     {
       name: 'infrastructure-knows-environments',
-      comment: 'Of the functions, infrastructure knows their variables, types, and how capacity is derived.',
+      comment:
+        'Of the functions, infrastructure knows their variables, metrics, types, lanes, and how capacity is derived.',
       severity: 'error',
       from: { path: '^(bin|lib)/' },
       to: {
         path: '^lambdas/',
-        pathNot: [ENVIRONMENT, '^lambdas/domain/capacity[.]ts$'],
+        pathNot: [ENVIRONMENT, '^lambdas/domain/(capacity|model)[.]ts$', '^lambdas/runtime/metric-names[.]ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -20,6 +20,7 @@ export function addSluice(app: App, stage: Stage): Sluice {
     topic: data.alarmTopic,
     runbookUrl: stage.alarms.runbookUrl,
     pages: [],
+    watchedMetrics: 0,
   };
   const pipeline = new PipelineStack(app, `sluice-${stage.name}-pipeline`, {
     stage,

@@ -26,8 +26,9 @@ export interface MetricPoint {
 export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
   const { name, lane, provider, count = 1, durationMs, ageMs } = event;
   const dimensions = dimensionsOf(lane ?? workerOf, provider);
-  const point = ({ by: _, ...metric }: MetricDefinition, value: number): MetricPoint => ({
-    ...metric,
+  const point = ({ name: metric, unit }: MetricDefinition, value: number): MetricPoint => ({
+    name: metric,
+    unit,
     value,
     dimensions: dimensions(metric),
   });
@@ -96,7 +97,7 @@ const PROVIDER_METRIC_NAMES = namesOf(PROVIDER_METRICS);
 /** The one dimension that a metric has, from what the event says: a metric always has the same ones, and of few values. */
 const dimensionsOf =
   (lane: Lane = 'bulk', provider = 'unknown') =>
-  ({ name }: Pick<MetricPoint, 'name'>): Record<string, string> => {
+  (name: string): Record<string, string> => {
     if (LANE_METRIC_NAMES.has(name)) return { lane };
     return PROVIDER_METRIC_NAMES.has(name) ? { provider } : {};
   };

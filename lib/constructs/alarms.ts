@@ -10,6 +10,8 @@ export interface AlarmTarget {
   readonly runbookUrl: string;
   /** Alarms of severity `page`, as constructs add them: what the one alarm of the stage is made of. */
   readonly pages: cloudwatch.IAlarm[];
+  /** How many metrics all alarms look at, which is what is charged. */
+  watchedMetrics: number;
 }
 
 /** Every construct that can fail asks for this: a target, or the reason why it is not watched. */
@@ -34,6 +36,10 @@ export interface AlarmProps {
 
 export const isWatched = (alarms: Alarms): alarms is AlarmTarget => 'topic' in alarms;
 
+/** An alarm on an expression is charged for every metric in it. */
+const metricsIn = (metric: cloudwatch.IMetric): number =>
+  Object.keys(metric.toMetricConfig().mathExpression?.usingMetrics ?? { itself: metric }).length;
+
 /** Creates an alarm on the topic, named by its place in the tree; nothing for a construct that is not watched. */
 export function addAlarm(scope: Construct, id: string, alarms: Alarms, props: AlarmProps): void {
   if (!isWatched(alarms)) return;
@@ -50,5 +56,6 @@ export function addAlarm(scope: Construct, id: string, alarms: Alarms, props: Al
   });
   alarm.addAlarmAction(action);
   alarm.addOkAction(action);
+  alarms.watchedMetrics += metricsIn(props.metric);
   if (props.severity === 'page') alarms.pages.push(alarm);
 }

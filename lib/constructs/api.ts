@@ -52,10 +52,12 @@ export class Api extends Construct {
   readonly restApi: apigateway.RestApi;
   /** Base of the paths in {@link ROUTES}, without a slash at its end. */
   readonly url: string;
+  readonly accessLog: logs.ILogGroup;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { api, name: stageName } = props.stage;
+    this.accessLog = this.#accessLog(props);
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: `sluice-${stageName}`,
       description: 'Submissions of files of records, and what became of them',
@@ -68,7 +70,7 @@ export class Api extends Construct {
         stageName,
         throttlingRateLimit: api.ratePerSecond,
         throttlingBurstLimit: api.burst,
-        accessLogDestination: new apigateway.LogGroupLogDestination(this.#accessLog(props)),
+        accessLogDestination: new apigateway.LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG_FORMAT,
       },
     });

@@ -51,6 +51,7 @@ export class Lane extends Construct {
     this.worker = new PipelineFunction(this, 'Worker', {
       settings,
       name: 'worker',
+      label: `worker, ${lane} lane`,
       description: `Validates and enriches the records of the ${lane} lane`,
       schema: workerEnvironment,
       environment: {

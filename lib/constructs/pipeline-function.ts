@@ -29,6 +29,8 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
   /** Directory below `lambdas`; also the name in logs and metrics. */
   readonly name: string;
   readonly description: string;
+  /** What people call it where several functions share a name. Default: the name. */
+  readonly label?: string;
   /** The schema that the handler reads its environment by, from its `env.ts`. */
   readonly schema: S;
   readonly environment: Omit<EnvironmentValues<S>, CommonVariable>;
@@ -59,6 +61,10 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> extends Construct {
   readonly fn: lambda.Function;
+  readonly logGroup: logs.ILogGroup;
+  readonly memoryMb: number;
+  /** What people call it: its name, for workers with their lane. */
+  readonly label: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps<S>) {
     super(scope, id);
@@ -67,6 +73,9 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       retention: settings.logRetentionDays,
       removalPolicy: settings.removalPolicy,
     });
+    this.logGroup = logGroup;
+    this.memoryMb = props.memoryMb;
+    this.label = props.label ?? name;
     const role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
       description: `Of the ${name} function of Sluice (${settings.stageName})`,

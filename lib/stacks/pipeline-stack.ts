@@ -1,4 +1,5 @@
 import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { capacityOf, clearableRecords, providersOf, type Stage } from '../../config/stage.ts';
 import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
@@ -9,6 +10,7 @@ import { FanOut } from '../constructs/fan-out.ts';
 import { Finalizer } from '../constructs/finalizer.ts';
 import { Lane } from '../constructs/lane.ts';
 import { logRetention } from '../constructs/log-retention.ts';
+import { Monitoring } from '../constructs/monitoring.ts';
 import { PageAlarm } from '../constructs/page-alarm.ts';
 import type { FunctionSettings } from '../constructs/pipeline-function.ts';
 import { ProviderAlarms } from '../constructs/provider-alarms.ts';
@@ -98,6 +100,19 @@ export class PipelineStack extends Stack {
     const providerAlarms = new Construct(this, 'Providers');
     for (const provider of providers) new ProviderAlarms(providerAlarms, provider.name, { provider, settings });
     new PageAlarm(this, 'Page', { alarms });
+    new Monitoring(this, 'Monitoring', {
+      stage,
+      providers,
+      alarms,
+      api,
+      queues: {
+        'small lane': lanes.smallLane,
+        'bulk lane': lanes.bulkLane,
+        'fan-out': fanOut.queue,
+        finalization: finalizer.queue,
+      },
+      tables: tablesOf(data),
+    });
 
     new CfnOutput(this, 'ApiUrl', { value: api.url, description: 'Base of the paths in docs/api.md' });
     new CfnOutput(this, 'RedriveFunctionName', { value: redrive.fn.fn.functionName });
@@ -111,6 +126,14 @@ const functionSettings = (stage: Stage, removalPolicy: RemovalPolicy, alarms: Al
   removalPolicy,
   alarms,
 });
+
+const tablesOf = ({ stores }: DataStack): ITable[] => [
+  stores.submissions,
+  stores.records,
+  stores.providers,
+  stores.tenants,
+  stores.idempotency,
+];
 
 /** One value of every provider, as JSON for a variable. */
 const byName = (providers: readonly ProviderConfig[], value: (provider: ProviderConfig) => unknown): string =>

@@ -1,12 +1,6 @@
 import { providersOf, type Stage } from '../../config/stage.ts';
-import { LANES } from '../../lambdas/domain/model.ts';
-import {
-  LANE_METRICS,
-  METRIC_NAMESPACE,
-  PROVIDER_METRICS,
-  SERVICE_METRICS,
-  type MetricDefinition,
-} from '../../lambdas/runtime/metric-names.ts';
+import { METRIC_NAMESPACE } from '../../lambdas/runtime/metric-names.ts';
+import { ownSeries } from '../../lib/constructs/own-series.ts';
 
 /** What names a series: CloudWatch finds nothing under other dimensions. */
 export interface MetricKey {
@@ -47,37 +41,17 @@ const SERVICE_PUBLISHED: Readonly<Record<string, { dimensions: readonly string[]
   'AWS/Logs': { dimensions: ['LogGroupName'], names: ['IncomingBytes', 'IncomingLogEvents'] },
 };
 
-/** Every series that the functions of a stage emit. */
-export function ownSeries(stage: Stage): MetricKey[] {
-  const series = (metrics: Readonly<Record<string, MetricDefinition>>, of: readonly Record<string, string>[]) =>
-    Object.values(metrics).flatMap(({ name, by }) =>
-      by.flatMap((service) =>
-        of.map((dimension) => ({
-          namespace: METRIC_NAMESPACE,
-          name,
-          dimensions: { service, stage: stage.name, ...dimension },
-        })),
-      ),
-    );
-  return [
-    ...series(
-      LANE_METRICS,
-      LANES.map((lane) => ({ lane })),
-    ),
-    ...series(
-      PROVIDER_METRICS,
-      providersOf(stage).map(({ name }) => ({ provider: name })),
-    ),
-    ...series(SERVICE_METRICS, [{}]),
-  ];
-}
-
 const keyOf = ({ namespace, name, dimensions }: MetricKey): string =>
   JSON.stringify([namespace, name, Object.entries(dimensions).sort(([a], [b]) => (a < b ? -1 : 1))]);
 
 /** Tells of a metric whether a function of the stage emits it or a service publishes it, under exactly these dimensions. */
 export function isEmittedIn(stage: Stage): (metric: MetricKey) => boolean {
-  const own = new Set(ownSeries(stage).map(keyOf));
+  const own = new Set(
+    ownSeries(
+      stage.name,
+      providersOf(stage).map(({ name }) => name),
+    ).map(keyOf),
+  );
   return (metric) => {
     if (metric.namespace === METRIC_NAMESPACE) return own.has(keyOf(metric));
     const published = SERVICE_PUBLISHED[metric.namespace];
