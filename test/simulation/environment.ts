@@ -32,7 +32,7 @@ export class Environment {
     queues: MemoryWorld['queues'];
   };
   readonly #deps: EnvironmentDeps;
-  readonly #outages = new KnownOutages();
+  readonly outages = new KnownOutages();
   /** True time at which the invocation that runs now began. */
   invokedAtMs = 0;
   #isAlive = true;
@@ -147,12 +147,12 @@ export class Environment {
     if (!this.#isAlive) return never();
     if (fate.answer !== 'given') throw unavailable(call);
     if ('error' in outcome) throw outcome.error;
-    this.#outages.heard(call, outcome.value);
+    this.outages.heard(call, outcome.value);
     return outcome.value;
   };
 
   #mustNotCharge(call: PortCall): void {
-    const row = this.#outages.chargedBy(call);
+    const row = this.outages.chargedBy(call);
     if (row === undefined) return;
     const record = nameOf(row.submissionId, row.recordNo);
     const message = `${this.name} charged ${record} with ${row.reason}, but knew that ${row.waitingOn} was out`;

@@ -12,7 +12,7 @@ export interface EventSourceOptions {
   batchSize: number;
   maxConcurrency: number;
   timeoutMs: number;
-  visibilityMs: number;
+  visibilityMs: () => number;
   start: () => { environment: Environment; work: QueueFunction };
   /** Whether it fetches messages at all: an event source can be disabled. */
   isEnabled: () => boolean;
@@ -65,7 +65,7 @@ export class EventSource {
     if (!isEnabled()) return this.wake(scheduler.now() + DISABLED_MS);
     this.#isPolling = true;
     while (this.#running < maxConcurrency) {
-      const deliveries = await queue.receive(dice.chance(0.7) ? batchSize : 1 + dice.below(batchSize), visibilityMs);
+      const deliveries = await queue.receive(dice.chance(0.7) ? batchSize : 1 + dice.below(batchSize), visibilityMs());
       if (deliveries.length === 0) break;
       this.#duplicate(deliveries);
       this.#running += 1;

@@ -57,6 +57,7 @@ export class SimulatedProvider {
     const { record, kind } = aboutOf(request.url);
     this.#journal.arrival({ provider: this.#name, atMs: scheduler.now(), record, environment });
     this.#count(record);
+    from.outages.called(this.#name, record);
     this.#mustBeNews(record, from, watch);
     watch.fleet.called(this.#name, record);
     if (kind === 'poison' && this.#name === 'company') from.die(`was killed by ${record}`);

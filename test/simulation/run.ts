@@ -138,6 +138,11 @@ export class Simulation {
     this.journal.broken('no defect', `${environment} met an error that nothing explains: ${what}`, []);
   }
 
+  /** How long a queue hides what its function has received. */
+  visibilityMs(_name: 'fanOut' | 'small' | 'bulk' | 'finalize', timeoutMs: number): number {
+    return functions.visibilityMs(timeoutMs);
+  }
+
   /** Whether the event source of a queue, or the schedule of the reconciler, does its work; for those who disturb it. */
   isEnabled(_name: 'fanOut' | 'small' | 'bulk' | 'finalize' | 'reconciler'): boolean {
     return true;
@@ -173,7 +178,7 @@ export class Simulation {
     return new EventSource({
       ...options,
       queue: this.world.queues.live[name],
-      visibilityMs: functions.visibilityMs(options.timeoutMs),
+      visibilityMs: () => this.visibilityMs(name, options.timeoutMs),
       start: () => {
         const environment = this.environment(name);
         return { environment, work: work(environment) };
