@@ -54,16 +54,24 @@ export const PACE_SHARE = 0.985;
 export const intervalMs = (provider: Pick<ProviderConfig, 'ratePerSecond'>): number =>
   1000 / (provider.ratePerSecond * PACE_SHARE);
 
-/**
- * A call that would start later than this after its slot gives the slot up: so no second holds more calls than its own slots
- * and those of this much time before it.
- */
-export const LATEST_START_MS = 20;
+/** What every call's start may be late by: the jitter of timers and of a process that has other things to do. */
+export const START_JITTER_MS = 20;
 /** What the ways of two calls to the provider may differ by. */
 const TRAVEL_JITTER_MS = 5;
+/** A slot that is longer ago than this is never worth more than a new one. */
+const MAX_LATE_MS = 1_000;
 
 /**
- * The rate that can be used of a provider's limit. Calls begin up to {@link LATEST_START_MS} late, and what bunches by that must fit
+ * How late after its slot a call may start, milliseconds: as much as the burst that the provider tolerates makes up for. Later than
+ * that, the slots of others are already being used, and the call needs a slot of its own.
+ */
+export function latestStartMs(provider: Pick<ProviderConfig, 'ratePerSecond' | 'burst'>): number {
+  const toleratedMs = (provider.burst - 1) * intervalMs(provider) - TRAVEL_JITTER_MS;
+  return Math.min(Math.max(toleratedMs, START_JITTER_MS), MAX_LATE_MS);
+}
+
+/**
+ * The rate that can be used of a provider's limit. Calls begin up to {@link START_JITTER_MS} late, and what bunches by that must fit
  * into the burst that the provider tolerates. A burst of 3 % of a second's calls is enough for the whole rate; below it the
  * rate falls, and with a burst of 1 every call waits until the one before it must have arrived.
  *
@@ -71,7 +79,7 @@ const TRAVEL_JITTER_MS = 5;
  * every `T` lets them through if `m <= b` or `(m - 1) i - J >= (m - b) T`: the tightest case is `m = b + 1`, so `i >= (J + T) / b`.
  */
 export function usableRate({ ratePerSecond, burst }: Pick<ProviderConfig, 'ratePerSecond' | 'burst'>): number {
-  const jitterMs = LATEST_START_MS + TRAVEL_JITTER_MS;
+  const jitterMs = START_JITTER_MS + TRAVEL_JITTER_MS;
   const shortestIntervalMs = (jitterMs + 1_000 / ratePerSecond) / Math.max(1, burst);
   return Math.min(ratePerSecond, 1_000 / (shortestIntervalMs * PACE_SHARE));
 }

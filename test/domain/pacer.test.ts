@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { reserveSlots, sleepUntil } from '../../lambdas/domain/pacer.ts';
-import { intervalMs, LATEST_START_MS, usableRate } from '../../lambdas/domain/providers.ts';
+import { intervalMs, latestStartMs, START_JITTER_MS, usableRate } from '../../lambdas/domain/providers.ts';
 import { makeProvider } from '../support/factories.ts';
 import { createMemoryWorld, seededRandom } from '../support/memory/index.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
@@ -159,12 +159,13 @@ describe('the usable rate', () => {
 
   it.each(LIMITS)('of $ratePerSecond a second with a burst of $burst is never refused', (limit) => {
     const random = seededRandom(3);
-    expect(refused(limit, () => random() * LATEST_START_MS)).toBe(0);
-    // A process sleeps now and then: all that was due meanwhile starts at once.
+    expect(refused(limit, () => random() * START_JITTER_MS)).toBe(0);
+    // A process sleeps now and then: all that was due meanwhile starts at once, if it is not too late.
     const interval = intervalMs({ ratePerSecond: usableRate(limit) });
+    const asleepMs = latestStartMs({ ...limit, ratePerSecond: usableRate(limit) });
     const stalls = (slot: number): number => {
-      const atMs = (slot * interval) % 400;
-      return atMs < LATEST_START_MS ? LATEST_START_MS - atMs : 0;
+      const atMs = (slot * interval) % (40 * asleepMs);
+      return atMs < asleepMs ? asleepMs - atMs : 0;
     };
     expect(refused(limit, stalls)).toBe(0);
   });

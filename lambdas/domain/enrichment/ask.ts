@@ -1,6 +1,7 @@
 import { createFailureRow, FAILURES_TO_SUSPECT } from '../breaker.ts';
 import { isOpenForCalls, reserveSlots, sleepUntil } from '../pacer.ts';
 import type { ProviderState } from '../ports.ts';
+import { latestStartMs } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
 import { callUnlessStopped, deferred, failedInternally, startWithinMs } from './call.ts';
 import type { EnrichDeps, ProviderResult, Run } from './call.ts';
@@ -34,7 +35,7 @@ export async function askProvider(
   budget: TimeBudget,
 ): Promise<ProviderResult[]> {
   const run: Run = { deps, provider, budget, seenAtMs: deps.clock.now() };
-  const inquiry: Inquiry = { questions, results: new Map() };
+  const inquiry: Inquiry = { questions, results: new Map(), hasMissed: false };
   let rest: ProviderResult;
   try {
     // A credential that cannot be had must not cost slots.
@@ -50,6 +51,11 @@ interface Inquiry {
   questions: readonly Question[];
   /** Results so far, by index of the question. */
   results: Map<number, ProviderResult>;
+  /**
+   * Calls of it came too late for their slots before. They have given up slots once, which is enough for a pause; a process that is
+   * always late would never call again.
+   */
+  hasMissed: boolean;
 }
 
 const waiting = ({ questions, results }: Inquiry): number[] =>
@@ -68,6 +74,7 @@ async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
     if (slotsMs.length > 0) {
       const missed = await callAtSlots(run, inquiry, state, slotsMs);
       if (missed === 0) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
+      inquiry.hasMissed = true;
       continue;
     }
     const refusal = await refused(run, inquiry, state);
@@ -115,7 +122,7 @@ async function callAtSlots(
   telemetry.emit({ name: 'pacer_wait', level: 'debug', provider, durationMs: waitMs, count: slotsMs.length });
 
   const row = createFailureRow();
-  const turns = createTurns(run, slotsMs);
+  const turns = createTurns(run, slotsMs, inquiry.hasMissed ? Infinity : latestStartMs(run.provider.config));
   const missed = new Set<number>();
   const called = waiting(inquiry).slice(0, slotsMs.length);
   await Promise.all(

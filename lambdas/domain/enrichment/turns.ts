@@ -1,5 +1,5 @@
 import { sleepUntil } from '../pacer.ts';
-import { intervalMs, LATEST_START_MS } from '../providers.ts';
+import { intervalMs } from '../providers.ts';
 import { failedInternally, type Run } from './call.ts';
 
 /** Timers count whole milliseconds: a call that is late by no more than this, or by half an interval, moves nobody. */
@@ -13,11 +13,11 @@ export type Turns = (index: number) => Promise<boolean>;
 
 /**
  * Start times of one batch's calls. Where the process was asleep beyond some of its slots, those calls keep their distance instead
- * of starting all at once, and a slot that lies back further than {@link LATEST_START_MS} is given up.
+ * of starting all at once, and a slot that lies back further than `latestMs` is given up.
  *
  * @param slotsMs - Ascending, one per call.
  */
-export function createTurns(run: Run, slotsMs: readonly number[]): Turns {
+export function createTurns(run: Run, slotsMs: readonly number[], latestMs: number): Turns {
   const { clock } = run.deps;
   const unnoticedMs = Math.max(UNNOTICED_MS, intervalMs(run.provider.config) / 2);
   /** How far the batch is behind its slots. */
@@ -32,7 +32,7 @@ export function createTurns(run: Run, slotsMs: readonly number[]): Turns {
       // A call of an earlier slot may have come late meanwhile.
     } while (slotMs + delayMs > plannedMs);
     const nowMs = clock.now();
-    if (nowMs - slotMs > LATEST_START_MS) return false;
+    if (nowMs - slotMs > latestMs) return false;
     if (nowMs - plannedMs > unnoticedMs) delayMs = nowMs - slotMs;
     return true;
   };

@@ -163,7 +163,7 @@ describe('a process that was asleep', () => {
   });
 
   it('gives up slots that lie far back and takes others, so that no call meets those of another worker', async () => {
-    const world = setUp({ config: { ratePerSecond: RATE } });
+    const world = setUp({ config: { ratePerSecond: RATE, burst: 10 } });
     const { clock, config, kinds, transport, providers } = world;
     asleep(world, clock.now() + 45, 200);
     // Another worker reserves the slots behind this batch's meanwhile.
@@ -185,6 +185,15 @@ describe('a process that was asleep', () => {
     expect(late.length).toBeGreaterThan(3);
     expect(Math.min(...late)).toBeGreaterThanOrEqual(firstMs + 60 * intervalMs(config) - 0.01);
     expect(Math.min(...gapsOf(starts))).toBeGreaterThan(intervalMs(config) - 0.01);
+  });
+
+  it('calls all the same when it is always late: it gives up its slots once', async () => {
+    const world = setUp({ config: { ratePerSecond: RATE, burst: 10 } });
+    const { clock, deps, kinds, transport } = world;
+    const late = { ...deps.clock, sleep: async (ms: number) => clock.sleep(ms + 400) };
+    deps.clock = late;
+    expect(await kinds(10)).toEqual(repeat('answer', 10));
+    expect(transport.calls).toHaveLength(10);
   });
 });
 
