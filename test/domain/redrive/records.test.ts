@@ -1,4 +1,5 @@
-import { makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { encodeBody } from '../../../lambdas/domain/messages.ts';
+import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
 import { redrive } from '../../../lambdas/domain/redrive/redrive.ts';
 import { createRedriveRig, type RedriveRig } from '../../support/redrive-rig.ts';
@@ -317,6 +318,31 @@ describe('a replay', () => {
 });
 
 describe('a replay that dies at any call', () => {
+  it.each([
+    ['by an operator', { submissionId: SUBMISSION_ID, dryRun: false }],
+    ['of dead letters', { mode: 'dead_letter_queue', dryRun: false }],
+  ])('%s, before it has sent anything, is sent by the reconciler a quarter of an hour later', async (_by, request) => {
+    let isDying = true;
+    const rig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (isDying && port === 'queues.small' && method === 'send') throw new Error('died');
+        return proceed();
+      },
+    });
+    await rig.seed(3);
+    await rig.finish([{ recordNo: 1 }, dead(2), dead(3)]);
+    const body = encodeBody(makeRecordMessage({ recordNo: 2 }));
+    await rig.world.queues.deadLetters.small.send([{ body, group: 'acme' }]);
+    await expect(rig.ask(request)).rejects.toThrow('died');
+    isDying = false;
+    await rig.minutes(15);
+    const sent = rig.messages().map(({ recordNo, generation }) => [recordNo, generation]);
+    expect(sent.toSorted()).toEqual([
+      [2, 1],
+      [3, 1],
+    ]);
+  });
+
   it('loses no record: it can be repeated, and the reconciler sends what was reopened', async () => {
     for (let failAt = 1; failAt <= 30; failAt++) {
       let calls = -Infinity;
