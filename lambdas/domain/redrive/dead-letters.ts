@@ -5,7 +5,7 @@ import { MAX_REDRIVES } from './deps.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { sendDelayed } from './replay.ts';
 import type { RedriveReport, Skip } from './report.ts';
-import { isOver, keyOf, type Run } from './run.ts';
+import { isOver, type Run } from './run.ts';
 import { rowFits, submissionFits, whyNot } from './select.ts';
 
 const RECEIVE_MAX = 10;
@@ -66,7 +66,7 @@ async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boole
   if (message === undefined) return drainUnreadable(run, lane, delivery);
   const { submissionId, recordNo } = message;
   const { request, deps } = run;
-  if (run.sent.has(keyOf(message))) return true;
+  if (run.drained.get(submissionId)?.has(recordNo)) return true;
   if (request.submissionId !== undefined && request.submissionId !== submissionId) return false;
   const submission = await deps.submissions.get(submissionId);
   const [row] = submission === undefined ? [] : await deps.records.getMany([{ submissionId, recordNo }]);
@@ -103,9 +103,10 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
     report.replayed(row.reason ?? 'internal_error', row);
     return false;
   }
-  const found = await deps.submissions.getWithLedger(submission.submissionId);
+  const { submissionId } = submission;
+  const found = run.drained.has(submissionId) ? undefined : await deps.submissions.getWithLedger(submissionId);
   if (found === undefined) return false;
-  // With everything else of this submission that this redrive would come to.
+  // With everything else of this submission that this redrive would come to; what it leaves is left to the next one.
   const { sent } = await replaySubmission(run, found, {
     request: { ...request, finishedBefore: Math.min(request.finishedBefore ?? Infinity, run.startedAtMs) },
     firstRecordNo: 1,
@@ -113,8 +114,7 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
     only: ({ state }) => state === 'dead_lettered',
     skips: { skipped: () => undefined },
   });
-  const { submissionId } = submission;
-  for (const recordNo of sent) run.sent.add(keyOf({ submissionId, recordNo }));
+  run.drained.set(submissionId, sent);
   return sent.has(row.recordNo);
 }
 

@@ -43,7 +43,7 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
     pace,
     startedAtMs: deps.clock.now(),
     examined: 0,
-    sent: new Set<string>(),
+    drained: new Map<string, ReadonlySet<number>>(),
   };
   return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
 }

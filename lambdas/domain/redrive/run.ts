@@ -1,4 +1,3 @@
-import type { RecordKey } from '../model.ts';
 import type { TimeBudget } from '../time.ts';
 import type { RedriveDeps } from './deps.ts';
 import type { Pace } from './pace.ts';
@@ -15,11 +14,9 @@ export interface Run {
   startedAtMs: number;
   /** Records or messages looked at. */
   examined: number;
-  /** Records whose replay was sent, see `keyOf`. */
-  sent: Set<string>;
+  /** By id of a submission whose dead letters were replayed: the records that were sent. */
+  drained: Map<string, ReadonlySet<number>>;
 }
-
-export const keyOf = ({ submissionId, recordNo }: RecordKey): string => `${submissionId}#${recordNo}`;
 
 /** True when the run must stop and answer with a cursor. */
 export const isOver = ({ budget, deps, examined, request }: Run): boolean =>

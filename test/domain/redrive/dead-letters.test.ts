@@ -67,6 +67,17 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(0);
   });
 
+  it('looks once into a file that is gone, however many of its records lie there', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(30);
+    const recordNos = Array.from({ length: 30 }, (_, index) => index + 1);
+    await rig.finish(recordNos.map((recordNo) => ({ ...DEAD, recordNo })));
+    for (const recordNo of recordNos) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    rig.world.objects.delete('uploads/acme/up_1');
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { source_gone: 30 } });
+    expect(left(rig)).toBe(30);
+  });
+
   it('keeps the dead letter whose replay the lane did not take, and deletes the others', async () => {
     const rig = createRedriveRig({
       hook: async ({ port, method, args }, proceed) => {
