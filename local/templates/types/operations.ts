@@ -81,6 +81,7 @@ export const operationsTypes: Readonly<Record<string, ResourceModel>> = {
   },
   'AWS::CloudWatch::Dashboard': {
     understood: ['DashboardBody', 'DashboardName'],
+    harmless: { Tags: HARMLESS.tags },
     identify: (naming) => {
       const name = naming.name('DashboardName', 255);
       const arn = naming.globalArn('cloudwatch', `dashboard/${name}`);
