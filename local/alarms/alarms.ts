@@ -80,9 +80,11 @@ export class Alarms {
   evaluate(nowMs: number): Transition[] {
     const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
     const transitions: Transition[] = [];
-    const apply = (alarm: AlarmDefinition, { state, reason }: Verdict, because: readonly AlarmDefinition[]): void => {
+    const apply = (alarm: AlarmDefinition, verdict: Verdict, because: readonly AlarmDefinition[]): void => {
       const { state: from } = this.#statusOf(alarm);
+      const { state } = verdict;
       if (state === undefined || state === from) return;
+      const reason = verdict.reason();
       this.#status.set(alarm, { state, sinceMs: nowMs, reason });
       transitions.push({ atMs: nowMs, alarm, from, to: state, reason, because });
     };
@@ -113,8 +115,8 @@ export class Alarms {
 
   #judgeRule({ rule, ruleText }: CompositeAlarm, because: readonly AlarmDefinition[]): Verdict {
     const isAlarm = holds(rule, (name) => this.#statusOf(this.#find(name)).state);
-    if (!isAlarm) return { state: 'OK', reason: `The rule does not hold: ${ruleText}` };
-    return { state: 'ALARM', reason: `In alarm: ${because.map(({ name }) => name).join(', ') || ruleText}` };
+    if (!isAlarm) return { state: 'OK', reason: () => `The rule does not hold: ${ruleText}` };
+    return { state: 'ALARM', reason: () => `In alarm: ${because.map(({ name }) => name).join(', ') || ruleText}` };
   }
 
   #isTooEarly({ missingData, periodSeconds, evaluationPeriods }: MetricAlarm, endMs: number): boolean {

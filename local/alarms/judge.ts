@@ -10,7 +10,8 @@ export const SPARE_PERIODS = 2;
 export interface Verdict {
   /** Undefined: the alarm stays as it is. */
   readonly state: AlarmState | undefined;
-  readonly reason: string;
+  /** Put into words only where somebody wants to know. */
+  readonly reason: () => string;
 }
 
 type Rules = Pick<MetricAlarm, 'evaluationPeriods' | 'datapointsToAlarm' | 'comparison' | 'threshold' | 'missingData'>;
@@ -30,16 +31,16 @@ export function judge(rules: Rules, values: Series): Verdict {
   const filled = evaluationPeriods - real.length;
   const decided = (isAlarm: boolean): Verdict => ({
     state: isAlarm ? 'ALARM' : 'OK',
-    reason: reasonOf(rules, real, filled, isAlarm),
+    reason: () => reasonOf(rules, real, filled, isAlarm),
   });
   if (bad >= datapointsToAlarm || filled === 0) return decided(bad >= datapointsToAlarm);
   if (missingData === 'breaching') return decided(bad + filled >= datapointsToAlarm);
   if (missingData === 'notBreaching' || real.length > bad) return decided(false);
-  if (missingData === 'ignore') return { state: undefined, reason: '' };
+  if (missingData === 'ignore') return { state: undefined, reason: () => '' };
   // Every value that there is breaches, but they are few: it counts when it is old enough for newer ones to have come.
   const oldest = values.findIndex(isPresent);
   if (real.length > 0 && values.length - oldest >= datapointsToAlarm) return decided(true);
-  return { state: 'INSUFFICIENT_DATA', reason: insufficient(rules, values) };
+  return { state: 'INSUFFICIENT_DATA', reason: () => insufficient(rules, values) };
 }
 
 function isBreaching({ comparison, threshold }: Pick<Rules, 'comparison' | 'threshold'>, value: number): boolean {

@@ -5,6 +5,7 @@ import { LocalCloudError } from '../errors.ts';
 import { parseOptions, wholeNumber } from '../options.ts';
 import { runUntilStopped } from '../shutdown.ts';
 import type { DrillReport } from './account.ts';
+import { runAlarmDrills } from './alarms.ts';
 import { drillOf, DRILLS } from './drills.ts';
 import { startRig } from './rig.ts';
 
@@ -13,6 +14,8 @@ const USAGE = `Usage: npm run drill -- [name] [options]
   --json       last line of standard output: one JSON array with what became of the records
 
 ${DRILLS.map(({ name, summary, records }) => `  ${name.padEnd(12)} ${String(records).padStart(5)} records; ${summary}`).join('\n')}
+
+  alarms                     every alarm rings by its fault in time, and no other; in virtual time (-- alarms --help)
 
 Each drill runs on a local cloud of its own. So that they take minutes and not hours, a message that a dead worker held comes
 back after seconds where workers are killed, and what is lost is looked for as soon as all queues are empty.`;
@@ -32,6 +35,7 @@ const COLUMNS: readonly (keyof DrillReport)[] = [
 ];
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === 'alarms') return runAlarmDrills(args.slice(1));
   const named = args[0] !== undefined && !args[0].startsWith('-');
   const values = parseOptions(
     named ? args.slice(1) : args,

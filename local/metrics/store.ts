@@ -98,7 +98,14 @@ function between(points: ReadonlyMap<number, Datapoint>, fromMs: number, toMs: n
   return found;
 }
 
-function keyOf({ namespace, name, dimensions }: MetricId): string {
-  const sorted = Object.entries(dimensions).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([namespace, name, sorted]);
+/** Alarms ask for the same metrics every minute. */
+const keys = new WeakMap<MetricId, string>();
+
+function keyOf(id: MetricId): string {
+  const known = keys.get(id);
+  if (known !== undefined) return known;
+  const sorted = Object.entries(id.dimensions).sort(([a], [b]) => (a < b ? -1 : 1));
+  const key = JSON.stringify([id.namespace, id.name, sorted]);
+  keys.set(id, key);
+  return key;
 }

@@ -59,7 +59,7 @@ test.each<[Comparison, number[], boolean[]]>([
 
 describe('the reason', () => {
   const of = (row: string, missingData: MissingData): string =>
-    judge({ ...rules, evaluationPeriods: 3, datapointsToAlarm: 3, missingData }, valuesOf(row)).reason;
+    judge({ ...rules, evaluationPeriods: 3, datapointsToAlarm: 3, missingData }, valuesOf(row)).reason();
 
   test('tells the datapoints, the newest first, and the threshold', () => {
     expect(of('0 0 X X X', 'missing')).toBe(

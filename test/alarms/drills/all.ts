@@ -1,0 +1,6 @@
+import type { Drill } from '../drill.ts';
+import { FUNCTION_DRILLS } from './functions.ts';
+import { WORK_DRILLS } from './work.ts';
+
+/** One fault at a time, and the alarms that must ring by it: all of them, and no other. */
+export const DRILLS: readonly Drill[] = [...FUNCTION_DRILLS, ...WORK_DRILLS];

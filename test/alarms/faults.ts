@@ -1,0 +1,127 @@
+import { runRedrive } from '../simulation/functions.ts';
+import type { RecordKind } from '../simulation/plan.ts';
+import { QUEUE_NAMES, type QueueName } from '../support/memory/queues.ts';
+import type { DrillWorld } from './drill.ts';
+import type { Foreign, FunctionKind } from './meter.ts';
+import type { Ailment } from './monitored.ts';
+import { good } from './traffic.ts';
+
+type Arrangement = (world: DrillWorld) => void;
+
+/** More records than the small lane takes. */
+const BULK_RECORDS = 61;
+/** A share of the timeout that is too near to it. */
+const NEAR = 0.92;
+const DAY_MS = 86_400_000;
+/** Shorter than any alarm waits for a lane. */
+const PAUSE_MINUTES = 6;
+
+export const together =
+  (...arrangements: readonly Arrangement[]): Arrangement =>
+  (world) => {
+    for (const arrange of arrangements) arrange(world);
+  };
+
+/** A function is ill from the fault to the fix. */
+export const ill =
+  (kind: FunctionKind, ailment: Ailment): Arrangement =>
+  ({ simulation, from, to }) => {
+    simulation.at(from, () => simulation.afflict(kind, ailment));
+    simulation.at(to, () => simulation.afflict(kind, undefined));
+  };
+
+export const nearTimeout =
+  (kind: FunctionKind): Arrangement =>
+  (world) =>
+    ill(kind, { what: 'slow', ms: world.simulation.meter.functionOf(kind).timeoutMs * NEAR })(world);
+
+/** Files for the bulk lane all the time. */
+export const bulkFiles =
+  (everyMinutes = 3): Arrangement =>
+  ({ traffic, end }) => {
+    for (let minute = 1.2; minute < end - 8; minute += everyMinutes) {
+      traffic.submit(minute, { tenant: 'globex', kinds: good(BULK_RECORDS) });
+    }
+  };
+
+/** A file at the moment of the fault. */
+export const fileAtFault =
+  (kinds: readonly RecordKind[]): Arrangement =>
+  ({ traffic, from }) =>
+    traffic.submit(from + 0.1, { tenant: 'globex', kinds });
+
+/** A customer who sends many small files, from the fault to the fix. */
+export const manyFiles =
+  (everyMinutes: number): Arrangement =>
+  ({ traffic, from, to }) => {
+    for (let minute = from + 0.05; minute < to; minute += everyMinutes) {
+      traffic.submit(minute, { tenant: 'initech', kinds: good(1) });
+    }
+  };
+
+/** Customers who ask all the time. */
+export const manyQuestions: Arrangement = ({ traffic, end }) => traffic.ask(0, end, 'acme', 6);
+
+/** An operator, or a script of one, replays what failed. */
+export const redrives =
+  (everyMinutes: number): Arrangement =>
+  ({ simulation, end }) => {
+    const request = { mode: 'records', dryRun: false, reason: ['attempts_exhausted'] };
+    for (let minute = 1; minute < end - 8; minute += everyMinutes) {
+      simulation.at(minute, async () => {
+        const environment = simulation.environment('redrive');
+        await simulation.attempt(async () => runRedrive(environment, simulation.options(environment), request));
+      });
+    }
+  };
+
+/** Whoever mends it deletes the dead letters. */
+export const dlqEmptied =
+  (name: QueueName): Arrangement =>
+  ({ simulation, to }) =>
+    simulation.at(to, () => simulation.world.queues.deadLetters[name].purge());
+
+/** Somebody deletes what is in a queue. */
+export const queuePurged =
+  (name: QueueName, afterMinutes: number): Arrangement =>
+  ({ simulation, from }) =>
+    simulation.at(from + afterMinutes, () => simulation.world.queues.live[name].purge());
+
+/** A dead letter of every queue that nobody has looked at for ten days. */
+export const oldDeadLetters: Arrangement = ({ simulation, from }) => {
+  for (const name of QUEUE_NAMES) {
+    simulation.at(from, async () => {
+      const queue = simulation.world.queues.deadLetters[name];
+      // A message moves with the time at which it was first sent.
+      if (!('take' in queue) || typeof queue.take !== 'function') throw new Error(`${name} takes no dead letters.`);
+      const sentAtMs = simulation.scheduler.now() - 10 * DAY_MS;
+      const message = { messageId: `old-${name}`, body: 'forgotten', group: 'acme', attributes: {}, receiveCount: 5 };
+      await queue.take({ ...message, sentAtMs, visibleAtMs: sentAtMs });
+    });
+  }
+};
+
+/** Messages beside those that the simulation knows of. */
+export const foreign =
+  (foreignByQueue: Partial<Record<QueueName, Foreign>>): Arrangement =>
+  ({ simulation, from, to }) => {
+    for (const name of QUEUE_NAMES) {
+      const messages = foreignByQueue[name];
+      if (messages === undefined) continue;
+      simulation.at(from, () => void simulation.meter.foreign.set(name, messages));
+      simulation.at(to, () => void simulation.meter.foreign.delete(name));
+    }
+  };
+
+/** A defect counts an outcome that no record has, in a file whose lane pauses for some minutes. */
+export const oneOutcomeTooMany: Arrangement = ({ simulation, traffic, from }) => {
+  traffic.submit(from - 1, { tenant: 'globex', kinds: good(BULK_RECORDS) });
+  simulation.at(from - 1, () => simulation.afflict('bulk', { what: 'stopped' }));
+  simulation.at(from, async () => {
+    const file = simulation.world.inspect.submissions().find(({ fanOut }) => fanOut.records === BULK_RECORDS);
+    if (file === undefined) throw new Error('The file of the drill was not read in time.');
+    const marks = { succeeded: [BULK_RECORDS], failed: new Map(), cancelled: [] };
+    await simulation.world.ledger.mark(file.submissionId, 0, marks, file.expiresAtSeconds);
+  });
+  simulation.at(from + PAUSE_MINUTES, () => simulation.afflict('bulk', undefined));
+};
