@@ -9,6 +9,7 @@ import { Credentials } from './aws/front/credentials.ts';
 import { FaultInjector } from './aws/front/faults.ts';
 import { Gate } from './aws/front/gate.ts';
 import { Front } from './aws/front/server.ts';
+import { ThreadUpstream } from './aws/front/thread-upstream.ts';
 import { Upstream } from './aws/front/upstream.ts';
 import { provision } from './aws/provision.ts';
 import { DynamoDbService } from './aws/services/dynamodb.ts';
@@ -35,7 +36,7 @@ interface Running {
   readonly front: Front;
   readonly fauxqs: Emulator;
   readonly dynalite: Emulator;
-  readonly upstreams: { readonly fauxqs: Upstream; readonly dynalite: Upstream };
+  readonly upstreams: { readonly fauxqs: Upstream; readonly dynalite: ThreadUpstream };
 }
 
 /**
@@ -75,7 +76,7 @@ async function startEmulators(environment: { region: string; accountId: string }
     Emulator.start('fauxqs', {}, onFailure),
     Emulator.start('dynalite', { AWS_ACCOUNT_ID: environment.accountId, AWS_REGION: environment.region }, onFailure),
   ]);
-  const upstreams = { fauxqs: new Upstream(fauxqs.port), dynalite: new Upstream(dynalite.port) };
+  const upstreams = { fauxqs: new Upstream(fauxqs.port), dynalite: new ThreadUpstream(dynalite) };
   return { fauxqs, dynalite, upstreams };
 }
 
@@ -153,7 +154,6 @@ async function checkTrust(functions: readonly DeployedResource[], authorizer: Au
 async function stopAll({ front, upstreams, fauxqs, dynalite }: Partial<Running>): Promise<void> {
   await front?.stop();
   upstreams?.fauxqs.stop();
-  upstreams?.dynalite.stop();
   await Promise.all([fauxqs?.stop(), dynalite?.stop()]);
 }
 

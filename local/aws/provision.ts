@@ -3,7 +3,7 @@ import { LocalCloudError } from '../errors.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { servicePrincipal } from './authorization/principals.ts';
 import type { Emulator } from './emulators/emulator.ts';
-import type { Upstream } from './front/upstream.ts';
+import type { BufferedUpstream } from './front/thread-upstream.ts';
 import { isRecord, textOf } from './shapes.ts';
 
 /** Queue properties that the emulator takes as attributes of the same name. */
@@ -26,7 +26,7 @@ export interface Emulators {
   /** Queues, topics and objects. */
   readonly fauxqs: Emulator;
   /** Tables. */
-  readonly dynalite: Upstream;
+  readonly dynalite: BufferedUpstream;
 }
 
 /** Creates the templates' queues, topics, buckets and tables in the emulators. */
@@ -121,7 +121,7 @@ function attributesOf(from: Record<string, unknown>, names: readonly string[]): 
   return attributes;
 }
 
-async function createTable(table: DeployedResource, dynalite: Upstream, region: string): Promise<void> {
+async function createTable(table: DeployedResource, dynalite: BufferedUpstream, region: string): Promise<void> {
   const { AttributeDefinitions, GlobalSecondaryIndexes, KeySchema, LocalSecondaryIndexes } = table.properties;
   const indexes = {
     ...(GlobalSecondaryIndexes === undefined ? {} : { GlobalSecondaryIndexes: indexesOf(GlobalSecondaryIndexes) }),
@@ -146,7 +146,7 @@ function indexesOf(indexes: Json): unknown[] {
 
 async function dynamodb(
   table: DeployedResource,
-  dynalite: Upstream,
+  dynalite: BufferedUpstream,
   region: string,
   operation: string,
   input: unknown,

@@ -58,11 +58,14 @@ export class Emulator {
     return new Emulator(worker, port, onFailure);
   }
 
-  command<N extends CommandName>(name: N, input: EmulatorCommands[N]['input']): Promise<EmulatorCommands[N]['output']> {
+  command<N extends CommandName>(
+    name: N,
+    input: EmulatorCommands[N]['input'],
+  ): Promise<Awaited<EmulatorCommands[N]['output']>> {
     const id = (this.#nextId += 1);
     return new Promise((resolve, reject) => {
       // The answer's type is the handler's in the thread, which `serveCommands` checks.
-      this.#pending.set(id, { resolve: (output) => resolve(output as EmulatorCommands[N]['output']), reject });
+      this.#pending.set(id, { resolve: (output) => resolve(output as Awaited<EmulatorCommands[N]['output']>), reject });
       this.#worker.postMessage({ id, name, input });
     });
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../authorization/principals.ts';
 import { AwsError } from './errors.ts';
+import { readAll } from './read-all.ts';
 import type { SignatureClaim, SignedRequest } from './signature.ts';
 
 /** Larger bodies than any of the buffered services accepts are refused (DynamoDB takes 16 MiB, Lambda 6 MB). */
@@ -62,14 +63,11 @@ export class Call implements SignedRequest {
   }
 
   async readBody(): Promise<void> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of this.request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > MAX_BUFFERED_BYTES) throw new AwsError(413, 'RequestEntityTooLarge', 'The request is too large.');
-      chunks.push(chunk);
-    }
-    this.body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    this.body = await readAll(
+      this.request,
+      MAX_BUFFERED_BYTES,
+      () => new AwsError(413, 'RequestEntityTooLarge', 'The request is too large.'),
+    );
   }
 
   /** Parses the body of a JSON protocol. */

@@ -1,6 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { readAll } from './read-all.ts';
 
 /** Headers that belong to one connection, and those that the new request gets by itself. */
 const NOT_FORWARDED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', 'host', 'content-length']);
@@ -63,10 +64,4 @@ export class Upstream {
 /** Headers of a request or an answer without those that belong to one connection. */
 export function forwarded(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_FORWARDED.has(name)));
-}
-
-async function readAll(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }

@@ -3,7 +3,8 @@ import type { Call } from '../front/call.ts';
 import { AwsError, jsonReply, type Reply } from '../front/errors.ts';
 import type { Check, Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
-import { forwarded, type Upstream, type UpstreamAnswer } from '../front/upstream.ts';
+import type { BufferedAnswer, BufferedUpstream } from '../front/thread-upstream.ts';
+import { forwarded } from '../front/upstream.ts';
 import { isRecord, textOf } from '../shapes.ts';
 import { leadingKeysOf } from './leading-keys.ts';
 
@@ -28,13 +29,13 @@ export class DynamoDbService implements Service {
   readonly name = 'dynamodb';
   readonly buffersBody = true;
   readonly #gate: Gate;
-  readonly #emulator: Upstream;
+  readonly #emulator: BufferedUpstream;
   readonly #tables: ReadonlyMap<string, DeployedResource>;
   readonly #metersCapacity: boolean;
 
   constructor(
     gate: Gate,
-    emulator: Upstream,
+    emulator: BufferedUpstream,
     tables: readonly DeployedResource[],
     { metersCapacity }: { readonly metersCapacity: boolean } = { metersCapacity: false },
   ) {
@@ -98,7 +99,7 @@ export class DynamoDbService implements Service {
     return jsonReply({ TimeToLiveDescription: description }, CONTENT_TYPE);
   }
 
-  async #failed(call: Call, input: Record<string, unknown>, answer: UpstreamAnswer): Promise<Reply> {
+  async #failed(call: Call, input: Record<string, unknown>, answer: BufferedAnswer): Promise<Reply> {
     const error: unknown = JSON.parse(answer.body.toString());
     const type = isRecord(error) ? textOf(error['__type']) : '';
     call.errorCode = type.split('#').pop();
@@ -136,7 +137,7 @@ function asking(call: Call, input: Record<string, unknown>): Buffer | string {
  * What the emulator counted by DynamoDB's rules (a write costs a unit per KB, a read half of one per 4 KB, or a whole one where it is
  * consistent). A write whose condition fails is charged as well; all items here that can fail one are below a KB.
  */
-function unitsOf({ status, body }: UpstreamAnswer): number | undefined {
+function unitsOf({ status, body }: BufferedAnswer): number | undefined {
   if (status >= 400) return /ConditionalCheckFailed/.test(body.toString()) ? 1 : 0;
   const output: unknown = JSON.parse(body.toString());
   const consumed: unknown[] = isRecord(output) ? [output['ConsumedCapacity']].flat() : [];
@@ -154,7 +155,7 @@ function keyOf(properties: JsonObject, item: unknown): Record<string, unknown> {
 }
 
 /** Without the emulator's checksum, which a changed body no longer has. */
-function reply(status: number, headers: UpstreamAnswer['headers'], body: Buffer | string): Reply {
+function reply(status: number, headers: BufferedAnswer['headers'], body: Buffer | string): Reply {
   const requestId = String(headers['x-amzn-requestid'] ?? '');
   return { status, headers: { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': requestId }, body };
 }
