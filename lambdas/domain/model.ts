@@ -124,7 +124,7 @@ export const RECORD_STATES = [
 export type RecordState = (typeof RECORD_STATES)[number];
 /** States that have a row: absence of a row is `pending`. */
 export type RowState = Exclude<RecordState, 'pending'>;
-export const TERMINAL_STATES: readonly RecordState[] = ['succeeded', 'failed', 'dead_lettered', 'cancelled'];
+const TERMINAL_STATES: readonly RecordState[] = ['succeeded', 'failed', 'dead_lettered', 'cancelled'];
 export const isTerminal = (state: RecordState): boolean => TERMINAL_STATES.includes(state);
 
 /** What one provider said about one record, kept so that no retry buys it again. */
