@@ -1,6 +1,7 @@
+import * as v from 'valibot';
 import { DependencyUnavailableError, isPassingFailure, LeaseLostError, type SluiceError } from './errors.ts';
 import { encodeBody } from './messages.ts';
-import type { Delivery, QueueSender, Telemetry } from './ports.ts';
+import type { Delivery, EventFields, QueueSender, Telemetry } from './ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from './time.ts';
 
 /*
@@ -67,6 +68,20 @@ export const untilLeaseEnds = (untilMs: number, clock: Clock): number => Math.ma
 export const isPassing = (error: unknown): error is SluiceError =>
   error instanceof LeaseLostError || isPassingFailure(error);
 
+const idsSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ submissionId: v.optional(v.string()), tenantId: v.optional(v.string()) }),
+);
+
+/** Whom a message is about, as far as it can be read. */
+function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
+  const parsed = v.safeParse(idsSchema, body);
+  if (!parsed.success) return {};
+  const { submissionId, tenantId } = parsed.output;
+  return { ...(submissionId !== undefined && { submissionId }), ...(tenantId !== undefined && { tenantId }) };
+}
+
 /**
  * Works deliveries one after the other, whatever becomes of the others.
  *
@@ -82,7 +97,7 @@ export async function eachDelivery(
     try {
       await work(body);
     } catch (error) {
-      telemetry.emit({ name: 'unexpected_error', level: 'error', error });
+      telemetry.emit({ name: 'unexpected_error', level: 'error', ...idsIn(body), error });
       failed.push(messageId);
     }
   }

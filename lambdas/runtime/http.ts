@@ -2,6 +2,7 @@ import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../
 import { ProblemError } from '../domain/api/problems.ts';
 import type { Answer, ApiResponse, Caller } from '../domain/api/request.ts';
 import { DependencyUnavailableError } from '../domain/errors.ts';
+import type { EventFields } from '../domain/ports.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { callerOf, headerOf, parseEvent, requestOf, type ProxyEvent } from './http-event.ts';
@@ -107,6 +108,7 @@ function toProblemResult(
       level,
       outcome: problem.code,
       detail: `${httpMethod} ${resource}`,
+      ...aboutRequest(event),
       error,
     });
   }
@@ -119,6 +121,17 @@ function toProblemResult(
     cors,
   );
   return result;
+}
+
+/** Whose request it is and what it is about; nothing of a path that is not of the form of our ids. */
+function aboutRequest(event: ProxyEvent): EventFields {
+  const tenantId = callerOf(event)?.tenantId;
+  const { id = '', recordNo = '' } = event.pathParameters ?? {};
+  return {
+    ...(tenantId !== undefined && { tenantId }),
+    ...(/^sub_\w{26}$/.test(id) && { submissionId: id }),
+    ...(/^\d{1,9}$/.test(recordNo) && { recordNo: Number(recordNo) }),
+  };
 }
 
 function asProblem(error: unknown): ProblemError {

@@ -174,7 +174,14 @@ describe('an answer', () => {
     expect(JSON.parse(body)).toMatchObject({ code: 'internal_error', requestId: REQUEST_ID });
     expect(body).not.toContain('MARKER');
     expect(telemetry.events).toEqual([
-      { name: 'unexpected_error', level: 'error', outcome: 'internal_error', detail: 'POST /v1/uploads', error: cause },
+      {
+        name: 'unexpected_error',
+        level: 'error',
+        outcome: 'internal_error',
+        detail: 'POST /v1/uploads',
+        tenantId: 'acme',
+        error: cause,
+      },
     ]);
     expect(calls).toEqual(['begin invocation-1', 'flush']);
   });

@@ -4,7 +4,7 @@ import type { ProviderState } from '../ports.ts';
 import { latestStartMs } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
 import { callUnlessStopped, deferred, failedInternally, startWithinMs } from './call.ts';
-import type { EnrichDeps, ProviderResult, Run } from './call.ts';
+import type { CallSubject, EnrichDeps, ProviderResult, Run } from './call.ts';
 import { judge, note, probe, type Verdict } from './outage.ts';
 import type { Provider } from './provider.ts';
 import { createTurns } from './turns.ts';
@@ -20,6 +20,8 @@ const MAX_TRIES = 5;
 /** One record that a provider is to be asked about. */
 export interface Question {
   url: string;
+  /** Whose log lines the calls are. */
+  about?: CallSubject;
   /** Whether another failure would end the record: that is not believed before the provider is known to work. */
   isLastAttempt: boolean;
 }
@@ -101,7 +103,7 @@ async function refused(run: Run, inquiry: Inquiry, state: ProviderState): Promis
 
 async function probeFirst(run: Run, inquiry: Inquiry, state: ProviderState): Promise<ProviderResult | undefined> {
   const first = waiting(inquiry)[0] ?? 0;
-  const probed = await probe(run, state, inquiry.questions[first]?.url ?? '');
+  const probed = await probe(run, state, inquiry.questions[first]);
   if (probed.result !== undefined) inquiry.results.set(first, probed.result);
   return probed.outcome === 'closed' ? undefined : deferred(run, 'breaker_open', probed.untilMs);
 }
@@ -131,7 +133,7 @@ async function callAtSlots(
       // Something is wrong, and the calls of this batch that have not started need not find it out once more.
       if (row.inARow() >= FAILURES_TO_SUSPECT) return;
       const question = inquiry.questions[index];
-      const result = await callInTime(run, question?.url ?? '');
+      const result = await callInTime(run, question?.url ?? '', question?.about);
       note(row, result, question?.isLastAttempt === true);
       inquiry.results.set(index, result);
     }),
@@ -149,10 +151,10 @@ async function callAtSlots(
 const excuse = (run: Run, verdict: Verdict): ProviderResult =>
   verdict.outage ? deferred(run, verdict.reason, verdict.untilMs) : deferred(run, 'breaker_open');
 
-async function callInTime(run: Run, url: string): Promise<ProviderResult> {
+async function callInTime(run: Run, url: string, about: CallSubject = {}): Promise<ProviderResult> {
   try {
-    return await callUnlessStopped(run, url);
+    return await callUnlessStopped(run, url, about);
   } catch (error) {
-    return failedInternally(run, error);
+    return failedInternally(run, error, about);
   }
 }

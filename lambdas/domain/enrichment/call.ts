@@ -2,7 +2,7 @@ import { isPassingFailure } from '../errors.ts';
 import { SETTLE_RESERVE_MS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import { reserveSlots, sleepUntil } from '../pacer.ts';
-import type { CredentialSource, HttpTransport, ProviderStore, Telemetry } from '../ports.ts';
+import type { CredentialSource, EventFields, HttpTransport, ProviderStore, Telemetry } from '../ports.ts';
 import type { Clock, Random, TimeBudget } from '../time.ts';
 import { classify, type CallOutcome, type TransientReason } from './classify.ts';
 import type { Provider } from './provider.ts';
@@ -29,6 +29,9 @@ export type ProviderResult =
   | { kind: 'transient'; reason: TransientReason | 'internal_error'; detail: string; untilMs?: number }
   /** Costs no attempt. */
   | { kind: 'deferred'; reason: DeferralReason; untilMs: number };
+
+/** The record that a call is about, for its log line; of a canary nothing. */
+export type CallSubject = Pick<EventFields, 'submissionId' | 'tenantId' | 'recordNo' | 'attempt' | 'lane'>;
 
 /** One batch's calls of one provider: what one call finds out stops those that have not started. */
 export interface Run {
@@ -58,43 +61,51 @@ export const startWithinMs = ({ provider, budget }: Pick<Run, 'provider' | 'budg
   budget.remainingMs() - provider.config.timeoutMs - SETTLE_RESERVE_MS;
 
 /** Calls the provider once, when it may have another call open. */
-export const callProvider = async (run: Run, url: string): Promise<ProviderResult> =>
-  run.provider.gate(async () => callNow(run, url));
+export const callProvider = async (run: Run, url: string, about: CallSubject = {}): Promise<ProviderResult> =>
+  run.provider.gate(async () => callNow(run, url, about));
 
 /** Calls the provider once, unless the batch has found it closed or time has run out, be it while the call waited its turn. */
-export const callUnlessStopped = async (run: Run, url: string): Promise<ProviderResult> =>
+export const callUnlessStopped = async (run: Run, url: string, about: CallSubject): Promise<ProviderResult> =>
   run.provider.gate(async () => {
     const { deps, halt } = run;
     if (halt !== undefined && halt.untilMs > deps.clock.now()) return deferred(run, halt.reason, halt.untilMs);
     if (startWithinMs(run) < 0) return deferred(run, 'out_of_time');
-    return callNow(run, url);
+    return callNow(run, url, about);
   });
 
 /** A refused credential is read again, and with a new one the call is repeated at once. */
-async function callNow(run: Run, url: string): Promise<ProviderResult> {
+async function callNow(run: Run, url: string, about: CallSubject): Promise<ProviderResult> {
   const { deps, provider } = run;
   const { name } = provider.config;
   const credential = await deps.credentials.get(name);
-  const outcome = await request(run, url, credential);
+  const outcome = await request(run, url, credential, about);
   if (outcome.kind !== 'auth') return observe(run, outcome);
   if (!(await deps.credentials.refresh(name, credential))) return refuseCredential(run, outcome.detail);
   const { slotsMs } = await reserveSlots(deps, { provider: provider.config, slots: 1, withinMs: startWithinMs(run) });
   const [slotMs] = slotsMs;
   if (slotMs === undefined) return deferred(run, 'pacer_full');
   await sleepUntil(deps.clock, slotMs);
-  const repeated = await request(run, url, await deps.credentials.get(name));
+  const repeated = await request(run, url, await deps.credentials.get(name), about);
   return repeated.kind === 'auth' ? refuseCredential(run, repeated.detail) : observe(run, repeated);
 }
 
 /** The result of an error on our side: AWS that does not answer costs nothing, a defect costs the record an attempt. */
-export function failedInternally(run: Run, error: unknown): ProviderResult {
-  if (isPassingFailure(error)) return deferred(run, 'dependency_unavailable');
-  const { telemetry } = run.deps;
-  telemetry.emit({ name: 'unexpected_error', level: 'error', provider: run.provider.config.name, error });
+export function failedInternally(run: Run, error: unknown, about: CallSubject = {}): ProviderResult {
+  const passes = isPassingFailure(error);
+  // Told also where it may pass: a permission that is missing looks the same, and does not.
+  const level = passes ? 'warn' : 'error';
+  const provider = run.provider.config.name;
+  run.deps.telemetry.emit({ name: 'unexpected_error', level, ...about, provider, error });
+  if (passes) return deferred(run, 'dependency_unavailable');
   return { kind: 'transient', reason: 'internal_error', detail: 'An unexpected error on our side.' };
 }
 
-async function request({ deps, provider }: Run, url: string, credential: string): Promise<CallOutcome> {
+async function request(
+  { deps, provider }: Run,
+  url: string,
+  credential: string,
+  about: CallSubject,
+): Promise<CallOutcome> {
   const { name, auth, timeoutMs, maxBodyBytes, p99Ms } = provider.config;
   const startedAtMs = deps.clock.now();
   const result = await deps.transport.request({
@@ -108,7 +119,8 @@ async function request({ deps, provider }: Run, url: string, credential: string)
   const durationMs = deps.clock.now() - startedAtMs;
   // Slow calls are worth a line; the others are counted.
   const level = durationMs > 2 * p99Ms ? 'info' : 'debug';
-  deps.telemetry.emit({ name: 'provider_call', level, provider: name, outcome: outcomeName(outcome), durationMs });
+  const what = { provider: name, outcome: outcomeName(outcome), durationMs };
+  deps.telemetry.emit({ name: 'provider_call', level, ...about, ...what });
   return outcome;
 }
 

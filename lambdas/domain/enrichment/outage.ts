@@ -2,7 +2,8 @@ import { FAILURES_TO_SUSPECT, isKnownOutage, openForMs, type FailureRow } from '
 import { reserveSlots, sleepUntil } from '../pacer.ts';
 import type { ProviderState } from '../ports.ts';
 import { intervalMs } from '../providers.ts';
-import { callProvider, deferred, failedInternally, startWithinMs, type ProviderResult, type Run } from './call.ts';
+import { callProvider, deferred, failedInternally, startWithinMs } from './call.ts';
+import type { CallSubject, ProviderResult, Run } from './call.ts';
 
 /** What a call says about the provider as a whole. */
 type Health = 'working' | 'failing' | 'unknown';
@@ -29,11 +30,17 @@ const PROBE_MARGIN_MS = 5_000;
 /** How long to wait where somebody else is probing: it takes a call's time. */
 const OTHER_PROBE_MS = 2_000;
 
+/** The lookup of a waiting record, for a provider without a canary. */
+interface ProbeTarget {
+  url: string;
+  about?: CallSubject;
+}
+
 /**
  * Claims the one probe of an open breaker whose time has come, and makes it: with the canary, or else with the lookup of a
  * waiting record, whose result is then returned too. A probe that fails costs the record nothing.
  */
-export async function probe(run: Run, state: ProviderState, url: string): Promise<Probed> {
+export async function probe(run: Run, state: ProviderState, waiting: ProbeTarget | undefined): Promise<Probed> {
   const { deps, provider } = run;
   const { clock, providers, owner } = deps;
   const { config, canaryUrl } = provider;
@@ -47,7 +54,9 @@ export async function probe(run: Run, state: ProviderState, url: string): Promis
 
   await sleepUntil(clock, startMs);
   deps.telemetry.emit({ name: 'probe_started', level: 'info', provider: config.name });
-  const result = await callProvider(run, canaryUrl ?? url);
+  const result = await (canaryUrl === undefined
+    ? callProvider(run, waiting?.url ?? '', waiting?.about)
+    : callProvider(run, canaryUrl));
   const end = await endProbe(run, claim.state, healthOf(result), startMs);
   if (canaryUrl !== undefined) return end;
   // What the record got is kept; a failure was the outage's, not its own.

@@ -29,9 +29,11 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
   const surroundings = surroundingsOf(deps, picture);
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
   const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
-  const cares = await mapBounded(due, deps.settings.parallel, async ({ submissionId }) => {
+  const cares = await mapBounded(due, deps.settings.parallel, async ({ submissionId, tenantId, lane }) => {
     if (isOver()) return undefined;
-    return attempt(deps, submissionId, async () => lookAfter(deps, submissionId, surroundings, isOver));
+    return attempt(deps, { submissionId, tenantId, ...(lane && { lane }) }, async () =>
+      lookAfter(deps, submissionId, surroundings, isOver),
+    );
   });
   const done = cares.filter((care) => care !== undefined);
   const replayed = await redriveAfterOutage(deps, surroundings, budget);
@@ -43,7 +45,7 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
 /** One troubled submission never stops the others. */
 async function attempt(
   { telemetry }: ReconcileDeps,
-  submissionId: string,
+  about: EventFields,
   work: () => Promise<Care>,
 ): Promise<Care | undefined> {
   try {
@@ -52,7 +54,7 @@ async function attempt(
     telemetry.emit({
       name: 'unexpected_error',
       level: isPassingFailure(error) ? 'warn' : 'error',
-      submissionId,
+      ...about,
       error,
     });
     return undefined;

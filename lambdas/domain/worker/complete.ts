@@ -9,7 +9,7 @@ import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import type { Item } from './deliveries.ts';
 import { bodyOf, type Resolution } from './resolution.ts';
-import { tellDeferred, tellDiscarded, tellFailed, tellFinished } from './tell.ts';
+import { aboutMessage, tellDeferred, tellDiscarded, tellFailed, tellFinished } from './tell.ts';
 import type { Resolved } from './triage.ts';
 
 /** What goes to a queue for one record. */
@@ -113,10 +113,8 @@ function afterDiscard(
 /** Something could not be written: all of it is done again, by whoever gets the message. */
 function repeat(deps: WorkerDeps, item: Item, message: RecordMessage, error: unknown): Sending[] {
   // A write that fails for another reason than the service's state needs a person; the record waits meanwhile.
-  if (!isPassingFailure(error)) {
-    const { submissionId, recordNo } = message;
-    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, recordNo, error });
-  }
+  const level = isPassingFailure(error) ? 'warn' : 'error';
+  deps.telemetry.emit({ name: 'unexpected_error', level, ...aboutMessage(deps, message), error });
   const reason: ReasonCode = 'dependency_unavailable';
   const waitMs = spreadMs(REPEAT_MS, deps.random, REPEAT_SPREAD_MS);
   tellDeferred(deps, item, reason, waitMs);

@@ -7,7 +7,7 @@ import { receivesOf } from './deliveries.ts';
 import { defer, handBack, rowOf, type Job, type Resolution } from './resolution.ts';
 import { complete } from './complete.ts';
 import { acknowledge } from './acknowledge.ts';
-import { tellSuspect } from './tell.ts';
+import { aboutMessage, tellSuspect } from './tell.ts';
 import { workJobs } from './work.ts';
 
 /*
@@ -107,7 +107,7 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked'; row: 
     const { applied, stored } = await deps.records.put(row, job.row);
     return applied ? { kind: 'marked', row: stored } : { kind: 'discard', because: 'settled', stored };
   } catch (error) {
-    deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', error });
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', ...aboutMessage(deps, job.message), error });
     return handBack(job, deps);
   }
 }

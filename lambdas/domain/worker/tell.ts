@@ -1,3 +1,4 @@
+import type { RecordMessage } from '../messages.ts';
 import type { RecordRow } from '../model.ts';
 import type { DomainEvent, EventFields } from '../ports.ts';
 import type { ReasonCode } from '../reasons.ts';
@@ -6,10 +7,13 @@ import { receivesOf, type Item } from './deliveries.ts';
 
 type TellDeps = Pick<WorkerDeps, 'telemetry' | 'clock' | 'lane'>;
 
-const about = ({ lane }: TellDeps, { message }: Item): EventFields => {
+/** What every line about a record carries. */
+export function aboutMessage({ lane }: Pick<WorkerDeps, 'lane'>, message: RecordMessage) {
   const { submissionId, tenantId, recordNo, attempt, generation } = message;
-  return { submissionId, tenantId, recordNo, attempt, generation, lane };
-};
+  return { submissionId, tenantId, recordNo, attempt, generation, lane } as const satisfies EventFields;
+}
+
+const about = (deps: TellDeps, { message }: Item): EventFields => aboutMessage(deps, message);
 
 const LEVELS: Partial<Record<RecordRow['state'], DomainEvent['level']>> = { failed: 'warn', dead_lettered: 'error' };
 

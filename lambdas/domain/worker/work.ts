@@ -5,6 +5,7 @@ import type { ProviderAnswer } from '../model.ts';
 import type { TimeBudget } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import { defer, fail, retry, succeed, type Job, type Resolution } from './resolution.ts';
+import { aboutMessage } from './tell.ts';
 import type { Resolved } from './triage.ts';
 
 /** A record that passed validation: what each provider is to be asked, and what needs no question. */
@@ -35,6 +36,7 @@ export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: T
       if (asking.length === 0) return;
       const questions = asking.map(({ job, urls }) => ({
         url: urls.get(name) ?? '',
+        about: aboutMessage(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
       }));
       const answers = await askProvider(deps, api, questions, budget);
@@ -56,8 +58,7 @@ function guarded<T>(deps: WorkerDeps, job: Job, step: () => T): T | Resolution {
   try {
     return step();
   } catch (error) {
-    const { submissionId, tenantId, recordNo, attempt } = job.message;
-    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, tenantId, recordNo, attempt, error });
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', ...aboutMessage(deps, job.message), error });
     return retry(job, deps, { reason: 'internal_error', detail: 'An unexpected error on our side.' });
   }
 }
