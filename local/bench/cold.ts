@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import * as v from 'valibot';
 import type { Rig } from '../drills/rig.ts';
 import type { FunctionSpec } from '../lambda/spec.ts';
 import { runtimeVariables } from '../lambda/variables.ts';
@@ -22,22 +23,26 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 const clients = [DynamoDBDocumentClient.from(new DynamoDBClient({})), new SQSClient({})];
 export const handler = async () => clients.length;
 `;
-/** Imports a bundle in a process that has done nothing else, and says how long that took. */
+/** Imports a bundle in a process that has done nothing else; says when it was done, from the process's start, and what the import took. */
 const PROGRAM = `
-const startedAt = performance.now();
+const beganMs = performance.now();
 await import(process.argv[1]);
-console.log(performance.now() - startedAt);
+const endedMs = performance.now();
+console.log(JSON.stringify([endedMs, endedMs - beganMs]));
 process.exit();
 `;
+const timesSchema = v.pipe(v.string(), v.parseJson(), v.tuple([v.number(), v.number()]));
 
 interface Start {
   readonly name: string;
   readonly file: string;
   readonly variables: NodeJS.ProcessEnv;
+  /** From the start of the process, as Lambda's init duration counts the runtime's own start. */
   readonly initsMs: number[];
+  readonly importsMs: number[];
 }
 
-/** Size of every function's bundle, and the time from the process's first line to the end of the import. */
+/** Size of every function's bundle, and the time from the start of its process to the end of the import. */
 export async function cold({ withRig, say }: BenchContext): Promise<BenchResult> {
   say(`cold: every function started ${ROUNDS} times …`);
   return withRig({ limit: limitOf(100) }, async (rig) => {
@@ -48,20 +53,30 @@ export async function cold({ withRig, say }: BenchContext): Promise<BenchResult>
       file: await bundleEmpty(),
       variables: worker?.variables ?? {},
       initsMs: [],
+      importsMs: [],
     };
     // By turns, so that a busy moment of the machine meets all.
     for (let round = 0; round < ROUNDS; round++) {
-      for (const start of [empty, ...starts]) start.initsMs.push(await initMs(start));
+      for (const start of [empty, ...starts]) await startOnce(start);
     }
-    const median = ({ initsMs }: Start): number => percentile(initsMs, 0.5);
-    const share = worker === undefined ? Infinity : median(worker) / median(empty);
+    const share = (of: 'initsMs' | 'importsMs'): number =>
+      worker === undefined ? Infinity : percentile(worker[of], 0.5) / percentile(empty[of], 0.5);
+    const show = decimals(0, ' ms');
     const figures = await Promise.all(
       [empty, ...starts].map(async (start) => {
         const kilobytes = Math.round((await stat(start.file)).size / 1_024);
-        return reported(start.name, `${kilobytes} KB, ${decimals(0)(median(start))} ms`);
+        const [init, own] = [percentile(start.initsMs, 0.5), percentile(start.importsMs, 0.5)];
+        return reported(start.name, `${kilobytes} KB, ${show(init)}, its import ${show(own)}`);
       }),
     );
-    return { name: 'cold', figures: [...figures, atMost('worker ÷ empty handler', share, MOST_WORKER_SHARE)] };
+    return {
+      name: 'cold',
+      figures: [
+        ...figures,
+        atMost('worker ÷ empty handler', share('initsMs'), MOST_WORKER_SHARE, decimals(2)),
+        reported('of the imports alone', decimals(2)(share('importsMs'))),
+      ],
+    };
   });
 }
 
@@ -72,14 +87,16 @@ function startsOf({ sluice: { functions, cloud } }: Rig): Start[] {
   return [...byName].map(([name, spec]) => {
     // A fresh environment in an account has no cache of compiled code.
     const { NODE_COMPILE_CACHE: _cache, ...variables } = runtimeVariables(spec, { cloud, cacheDirectory: DIRECTORY });
-    return { name, file: join(spec.codeDirectory, 'index.mjs'), variables, initsMs: [] };
+    return { name, file: join(spec.codeDirectory, 'index.mjs'), variables, initsMs: [], importsMs: [] };
   });
 }
 
-async function initMs({ file, variables }: Start): Promise<number> {
+async function startOnce({ file, variables, initsMs, importsMs }: Start): Promise<void> {
   const args = ['--input-type=module', '-e', PROGRAM, pathToFileURL(file).href];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: variables });
-  return Number(stdout);
+  const [initMs, importMs] = v.parse(timesSchema, stdout);
+  initsMs.push(initMs);
+  importsMs.push(importMs);
 }
 
 /** With the options of the functions' own bundles, see lib/constructs/pipeline-function.ts. */
