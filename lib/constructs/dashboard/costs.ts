@@ -44,11 +44,13 @@ export function costs(shown: Shown, monitoring: MonitoringCost): IWidget[][] {
 
 /** `expression` of the sum of terms, each a metric with its factor. */
 function sum(label: string, terms: readonly (readonly [metric: IMetric, factor: number])[]): MathExpression {
-  const ids = terms.map((_, index) => `${label.toLowerCase().replaceAll(/\W/g, '')}${index}`);
+  const named = terms.map(([metric, factor], index) => {
+    return { id: `${label.toLowerCase().replaceAll(/\W/g, '')}${index}`, metric, factor };
+  });
   return new MathExpression({
     label,
-    expression: terms.map(([, factor], index) => `FILL(${ids[index]}, 0) * ${factor.toFixed(16)}`).join(' + '),
-    usingMetrics: Object.fromEntries(terms.map(([metric], index) => [ids[index], metric])),
+    expression: named.map(({ id, factor }) => `FILL(${id}, 0) * ${factor.toFixed(16)}`).join(' + '),
+    usingMetrics: Object.fromEntries(named.map(({ id, metric }) => [id, metric])),
     period: HOURLY.period,
   });
 }

@@ -9,7 +9,7 @@ const SUM = { ...PER_MINUTE, statistic: 'Sum' };
 /** What is failing, and why? */
 export function failures({ stage, queues, functions, api }: Shown): IWidget[][] {
   const own = metricsOf(stage.name);
-  const perLane = (...metrics: readonly (readonly [MetricDefinition<'worker'>, string])[]): IMetric[] =>
+  const perLane = (...metrics: readonly (readonly [MetricDefinition, string])[]): IMetric[] =>
     LANES.flatMap((lane) =>
       metrics.map(([metric, label]) =>
         own(metric, { by: 'worker', of: { lane }, statistic: 'Sum', label: `${label}, ${LANE_LABELS[lane]}` }),
@@ -27,7 +27,7 @@ export function failures({ stage, queues, functions, api }: Shown): IWidget[][] 
           [LANE_METRICS.recordsSucceeded, 'succeeded'],
           [LANE_METRICS.recordsFailed, 'refused as they are'],
           [LANE_METRICS.recordsDeadLettered, 'attempts used up'],
-          [LANE_METRICS.recordsCrashed as MetricDefinition<'worker'>, 'killed their workers'],
+          [LANE_METRICS.recordsCrashed, 'killed their workers'],
         ),
         stacked: true,
       }),

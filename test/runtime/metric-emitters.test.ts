@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { CLOSED_STATES, OPEN_STATES } from '../../lambdas/domain/model.ts';
+import type { DomainEvent } from '../../lambdas/domain/ports.ts';
+import { REASON_CODES } from '../../lambdas/domain/reasons.ts';
+import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
+import { LANE_METRICS, PROVIDER_METRICS, SERVICE_METRICS, type Emitter } from '../../lambdas/runtime/metric-names.ts';
+
+const LAMBDAS = join(import.meta.dirname, '..', '..', 'lambdas');
+const METRICS = [LANE_METRICS, PROVIDER_METRICS, SERVICE_METRICS].flatMap((group) => Object.values(group));
+
+const FUNCTIONS = readdirSync(LAMBDAS).filter((name) => existsSync(join(LAMBDAS, name, 'handler.ts')));
+
+/** Everything that a module loads, itself among it: types are not loaded. */
+function loadedBy(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  for (const [, what = '', from = ''] of readFileSync(path, 'utf8').matchAll(
+    /^(?:import|export) ([^;]*?) from '(\.[^']+\.ts)';$/gms,
+  )) {
+    if (!what.startsWith('type ')) loadedBy(resolve(dirname(path), from), seen);
+  }
+  return seen;
+}
+
+/** Others take rules from the worker's code, and do not do its work. */
+const isWorkersOwn = (path: string): boolean => /domain\/(?:worker|enrichment)\//.test(path);
+
+/** Names of the events that the code of a function can emit. */
+const eventsOf = (name: string): Set<string> =>
+  new Set(
+    [...loadedBy(join(LAMBDAS, name, 'handler.ts'))]
+      .filter((path) => name === 'worker' || !isWorkersOwn(path))
+      .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/\bname: '(\w+)'/g)].map(([, event = '']) => event)),
+  );
+
+const OUTCOMES: readonly (string | undefined)[] = [
+  undefined,
+  'succeeded',
+  'failed',
+  'dead_lettered',
+  'cancelled',
+  'found',
+  'permanent',
+  'throttled',
+  'auth',
+  ...REASON_CODES,
+  ...CLOSED_STATES,
+  ...OPEN_STATES.map((state) => `open_${state}`),
+  'open_records',
+  'oldest_unfinished',
+  'breaker_open',
+  'provider_blocked',
+  'stalled_fan_outs',
+  'outbox_age',
+  'conservation_difference',
+];
+
+/** Metrics that an event can add to, whatever else it says. */
+function metricsOf(name: DomainEvent['name'], isWorker: boolean): Set<string> {
+  const common = { name, lane: 'bulk', provider: 'geo', count: 1, durationMs: 1, ageMs: 1 } as const;
+  const variants = OUTCOMES.flatMap((outcome) =>
+    [undefined, ...REASON_CODES].flatMap((reason) =>
+      (['warn', 'error'] as const).map((level) => ({
+        ...common,
+        level,
+        ...(outcome !== undefined && { outcome }),
+        ...(reason !== undefined && { reason }),
+      })),
+    ),
+  );
+  return new Set(
+    variants.flatMap((event) => pointsOf(event, isWorker ? 'bulk' : undefined).map((point) => point.name)),
+  );
+}
+
+const PORTS = readFileSync(join(LAMBDAS, 'domain', 'ports.ts'), 'utf8');
+const isEvent = (name: string): name is DomainEvent['name'] => PORTS.includes(`| '${name}'`);
+
+describe('the functions that are said to emit a metric', () => {
+  const emitted = new Map(
+    FUNCTIONS.map((name) => [
+      name,
+      new Set([...eventsOf(name)].filter(isEvent).flatMap((event) => [...metricsOf(event, name === 'worker')])),
+    ]),
+  );
+
+  it.each(METRICS)('of $name have code that does', ({ name, by }) => {
+    expect(by.filter((emitter: Emitter) => emitted.get(emitter)?.has(name) !== true)).toEqual([]);
+  });
+
+  it('are all that can: no series is forgotten', () => {
+    // The reconciler ends records by few of their outcomes, and the fan-out asks for a callback that the finalizer makes.
+    const SHARED = /^(?:Records(?:Succeeded|Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
+    const forgotten = METRICS.flatMap(({ name, by }) =>
+      FUNCTIONS.filter(
+        (candidate) =>
+          emitted.get(candidate)?.has(name) === true && !by.some((emitter: string) => emitter === candidate),
+      ).map((candidate) => `${name} by ${candidate}`),
+    );
+    expect(forgotten.filter((each) => !SHARED.test(each))).toEqual([]);
+  });
+
+  it('have a name for every event that is counted at all', () => {
+    const counted = new Set([...emitted.values()].flatMap((names) => [...names]));
+    expect(METRICS.map(({ name }) => name).filter((name) => !counted.has(name))).toEqual([]);
+  });
+});
