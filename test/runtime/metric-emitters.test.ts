@@ -92,7 +92,8 @@ describe('the functions that are said to emit a metric', () => {
 
   it('are all that can: no series is forgotten', () => {
     // The reconciler ends records by few of their outcomes, and the fan-out asks for a callback that the finalizer makes.
-    const SHARED = /^(?:Records(?:Succeeded|Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
+    const SHARED =
+      /^(?:Records(?:Succeeded|Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
     const forgotten = METRICS.flatMap(({ name, by }) =>
       FUNCTIONS.filter(
         (candidate) =>
