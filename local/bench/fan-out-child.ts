@@ -25,7 +25,10 @@ if ((mode !== 'parse' && mode !== 'fan-out') || path === undefined) {
   throw new RangeError('Start it with parse or fan-out, and a file.');
 }
 const ports = createFanOutPorts(path);
+const before = process.cpuUsage();
 const startedAt = performance.now();
 const records = await (mode === 'parse' ? parse(ports) : fanOut(ports));
 const seconds = (performance.now() - startedAt) / 1_000;
-console.log(JSON.stringify({ records, seconds, peakBytes: process.resourceUsage().maxRSS * 1024 }));
+const { user, system } = process.cpuUsage(before);
+const peakBytes = process.resourceUsage().maxRSS * 1024;
+console.log(JSON.stringify({ records, seconds, processorSeconds: (user + system) / 1e6, peakBytes }));
