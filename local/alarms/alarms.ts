@@ -137,7 +137,7 @@ export class Alarms {
 }
 
 /** What a metric alarm looks at: values of its evaluation range, the oldest first. */
-export function valuesOf(alarm: MetricAlarm, store: MetricStore, endMs: number): Series {
+function valuesOf(alarm: MetricAlarm, store: MetricStore, endMs: number): Series {
   const { queries, watched, periodSeconds, evaluationPeriods } = alarm;
   const length = evaluationPeriods + SPARE_PERIODS;
   const known = new Map<string, Series>();

@@ -25,9 +25,9 @@ type Rules = Pick<MetricAlarm, 'evaluationPeriods' | 'datapointsToAlarm' | 'comp
  * @param values of the evaluation range: the evaluation periods and the spare ones before them, the oldest first
  */
 export function judge(rules: Rules, values: Series): Verdict {
-  const { evaluationPeriods, datapointsToAlarm, missingData } = rules;
+  const { evaluationPeriods, datapointsToAlarm, missingData, comparison, threshold } = rules;
   const real = values.filter(isPresent).slice(-evaluationPeriods);
-  const bad = real.filter((value) => isBreaching(rules, value)).length;
+  const bad = real.filter((value) => BREACHES[comparison](value, threshold)).length;
   const filled = evaluationPeriods - real.length;
   const decided = (isAlarm: boolean): Verdict => ({
     state: isAlarm ? 'ALARM' : 'OK',
@@ -43,18 +43,12 @@ export function judge(rules: Rules, values: Series): Verdict {
   return { state: 'INSUFFICIENT_DATA', reason: () => insufficient(rules, values) };
 }
 
-function isBreaching({ comparison, threshold }: Pick<Rules, 'comparison' | 'threshold'>, value: number): boolean {
-  switch (comparison) {
-    case 'GreaterThanOrEqualToThreshold':
-      return value >= threshold;
-    case 'GreaterThanThreshold':
-      return value > threshold;
-    case 'LessThanThreshold':
-      return value < threshold;
-    case 'LessThanOrEqualToThreshold':
-      return value <= threshold;
-  }
-}
+const BREACHES: Readonly<Record<Comparison, (value: number, threshold: number) => boolean>> = {
+  GreaterThanOrEqualToThreshold: (value, threshold) => value >= threshold,
+  GreaterThanThreshold: (value, threshold) => value > threshold,
+  LessThanThreshold: (value, threshold) => value < threshold,
+  LessThanOrEqualToThreshold: (value, threshold) => value <= threshold,
+};
 
 const WORDS: Readonly<Record<Comparison, string>> = {
   GreaterThanOrEqualToThreshold: 'greater than or equal to',

@@ -84,7 +84,7 @@ export function holds(rule: Rule, stateOfAlarm: (alarm: string) => AlarmState): 
       return !holds(rule.operand, stateOfAlarm);
     case 'and':
       return rule.operands.every((operand) => holds(operand, stateOfAlarm));
-    case 'or':
+    default:
       return rule.operands.some((operand) => holds(operand, stateOfAlarm));
   }
 }

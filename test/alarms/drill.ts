@@ -7,7 +7,7 @@ import { good, Traffic } from './traffic.ts';
 
 const MINUTE_MS = 60_000;
 /** The fault begins when everything has been well for a while. */
-export const FAULT_AT = 20;
+const FAULT_AT = 20;
 /** Minutes that are watched after everything should be well again: nothing may ring twice. */
 const AFTERMATH = 5;
 /** Default of {@link Drill.silentWithin}. */

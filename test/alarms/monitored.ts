@@ -1,6 +1,6 @@
 import { DependencyUnavailableError, isPassingFailure } from '../../lambdas/domain/errors.ts';
 import { Alarms, type Transition } from '../../local/alarms/alarms.ts';
-import { Environment } from '../simulation/environment.ts';
+import type { Environment } from '../simulation/environment.ts';
 import type { FunctionOptions } from '../simulation/functions.ts';
 import type { Outage, Plan } from '../simulation/plan.ts';
 import { Simulation } from '../simulation/run.ts';

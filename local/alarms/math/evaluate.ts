@@ -29,7 +29,7 @@ function valueOf(node: MathNode, scope: MathScope): MathValue {
       return negate(valueOf(node.operand, scope));
     case 'operation':
       return combine(node.operator, valueOf(node.left, scope), valueOf(node.right, scope));
-    case 'call':
+    default:
       return call(node, scope);
   }
 }

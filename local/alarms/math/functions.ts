@@ -5,7 +5,7 @@ import { finite, isPresent, type MathScope, type MathValue, type Series } from '
 interface Call {
   readonly args: readonly MathNode[];
   readonly scope: MathScope;
-  valueOf(node: MathNode): MathValue;
+  readonly valueOf: (node: MathNode) => MathValue;
 }
 
 /** Undefined when the arguments do not fit. */

@@ -6,7 +6,7 @@ const TREATMENTS = ['missing', 'ignore', 'breaching', 'notBreaching'] as const s
 
 /** 0 is within the threshold, X is not, and - is missing. */
 const valuesOf = (row: string): (number | undefined)[] =>
-  [...row.replaceAll(' ', '')].map((sign) => (sign === '-' ? undefined : sign === 'X' ? 2 : 0));
+  row.split(' ').map((sign) => (sign === '-' ? undefined : sign === 'X' ? 2 : 0));
 
 const rules = { comparison: 'GreaterThanThreshold', threshold: 1 } as const;
 
