@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a request says about who signed it, and how. */
@@ -105,7 +105,7 @@ export function signedAtMs(found: SignatureClaim): number {
 }
 
 export function sha256(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data);
 }
 
 function canonicalRequest(found: SignatureClaim, request: SignedRequest, payloadHash: string): string {
