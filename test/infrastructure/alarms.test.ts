@@ -228,6 +228,18 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
     expect(named('Api/SlowAnswers')).toMatchObject({ ExtendedStatistic: 'p99', Period: 300 });
   });
 
+  it('ring as soon, and as loudly, as the runbook says', () => {
+    const rows = [...runbook.matchAll(/^\| `(\w+)` +\| (page|ticket) +\| (\d+) /gm)];
+    const told = new Map(rows.map(([, name = '', severity, minutes]) => [name, `${severity} ${minutes}`]));
+    const actual = alarms.map(({ properties: alarm }) => {
+      const severity = /^\[(\w+)\]/.exec(alarm.AlarmDescription)?.[1];
+      const minutes = (alarm.Period * alarm.DatapointsToAlarm) / 60;
+      return [alarm.AlarmName.split('/').at(-1) ?? '', `${severity} ${minutes}`] as const;
+    });
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(actual));
+    expect(new Set(actual.map((each) => each.join())).size).toBe(told.size);
+  });
+
   it('that page ring one alarm together, and no ticket does', () => {
     expect(composites.map(({ properties }) => properties.AlarmName)).toEqual([`${prefix}Page`]);
     const rule = JSON.stringify(composites[0]?.properties.AlarmRule);
