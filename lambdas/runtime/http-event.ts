@@ -4,8 +4,23 @@ import type { ApiRequest, Caller } from '../domain/api/request.ts';
 import { InvalidDataError } from '../domain/errors.ts';
 import type { TimeBudget } from '../domain/time.ts';
 
-const texts = v.nullish(v.record(v.string(), v.optional(v.string())), {});
-const textLists = v.nullish(v.record(v.string(), v.optional(v.array(v.string()))), {});
+type Members<T> = Readonly<Record<string, T | undefined>>;
+
+const membersAre = (value: unknown, holds: (member: unknown) => boolean): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((member) => member === undefined || holds(member));
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** Not records of the schema library: those pass over names like `constructor`, and nothing that was sent is passed over. */
+const texts = v.nullish(
+  v.custom<Members<string>>((value) => membersAre(value, isText)),
+  {},
+);
+const textLists = v.nullish(
+  v.custom<Members<string[]>>((value) => membersAre(value, (list) => Array.isArray(list) && list.every(isText))),
+  {},
+);
 
 const eventSchema = v.object({
   resource: v.string(),

@@ -325,7 +325,7 @@ describe('what hostile clients send to any operation', () => {
       ['POST', '/v1/uploads'],
       ['GET', '/v1/openapi.json'],
     ] as const) {
-      for (const name of ['tenantId', 'toString']) {
+      for (const name of ['tenantId', 'toString', 'constructor', 'prototype', '__proto__']) {
         const { status, body } = await api.call(method, path, { query: { [name]: 'x' } });
         expect([method, path, status, body.errors]).toEqual([
           method,
