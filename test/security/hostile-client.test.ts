@@ -2,13 +2,19 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { ROUTES } from '../../lib/constructs/api.ts';
 import type { SubmissionView } from '../../lambdas/domain/api/schemas.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
 import { synthesize } from '../../local/templates/synthesize.ts';
-import { clientOf, ended } from '../integration/support/sluice.ts';
+import { runTenants } from '../../cli/tenants.ts';
+import { createApiKeyRegistry } from '../../lambdas/adapters/api-keys.ts';
+import { createDynamoClient } from '../../lambdas/adapters/clients.ts';
+import { systemClock } from '../../lambdas/runtime/clock.ts';
+import { secureRandom } from '../../lambdas/runtime/random.ts';
+import { clientOf, ended, waitFor } from '../integration/support/sluice.ts';
 
 /*
  * A client that means harm, against the whole of it: gateway, authorizer, functions, stores. Whatever it sends, it is told in
@@ -76,7 +82,7 @@ async function raw(pieces: readonly string[], { endsAfterMs }: { endsAfterMs?: n
     socket.setEncoding('latin1').on('data', (text: string) => (received += text));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
-      const statuses = [...received.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+      const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
       for (const status of statuses) answers.push({ what: pieces[0]?.slice(0, 100) ?? '', status, text: received });
       resolve(statuses);
     });
@@ -365,15 +371,54 @@ describe('a request that is wrong', () => {
   });
 });
 
+describe('a key', () => {
+  const withKey = async (key: string, path: string, init: Init = {}): Promise<number> =>
+    (await attack(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } })).status;
+
+  test('is made, rotated without a gap, limited by its scopes, and stops within the cache when it is revoked', async () => {
+    const { awsEndpoint: endpoint, region, operatorCredentials } = sluice.cloud;
+    const client = createDynamoClient({ endpoint, region, credentials: { ...operatorCredentials } });
+    const table = sluice.resources.tables['Tables/Tenants'] ?? '';
+    const registry = createApiKeyRegistry(client, table, systemClock);
+    const tenants = async (...args: string[]): Promise<string> => {
+      const lines: string[] = [];
+      const print = (line: string): void => void lines.push(line);
+      await runTenants({ registry, clock: systemClock, random: secureRandom, print }, args);
+      return /^slk_\w+$/m.exec(lines.join('\n'))?.[0] ?? lines.join('\n');
+    };
+
+    const old = await tenants('create', 'initech', '--scopes', 'read');
+    expect(await withKey(old, '/v1/submissions')).toBe(200);
+    expect(await withKey(old, '/v1/uploads', post({}))).toBe(403);
+    const rotated = await tenants('rotate', old);
+    expect([await withKey(rotated, '/v1/submissions'), await withKey(old, '/v1/submissions')]).toEqual([200, 200]);
+    expect(await tenants('list', 'initech')).not.toContain(old.slice(13));
+    const stored = await client.send(new ScanCommand({ TableName: table }));
+    expect(JSON.stringify(stored.Items)).not.toContain(rotated.slice(13));
+
+    await tenants('revoke', old);
+    await waitFor(
+      async () => withKey(old, '/v1/submissions'),
+      (status) => status === 401,
+    );
+    expect(await withKey(rotated, '/v1/submissions')).toBe(200);
+    client.destroy();
+  });
+});
+
 describe('ten thousand bad keys', () => {
   const CONNECTIONS = 20;
   const PIPELINED = 25;
   let serial = 0;
 
-  /** A key that is well formed and not known, mostly; some that cannot be keys. */
-  const badKey = (): string => {
-    const number = String((serial += 1));
-    return number.endsWith('7') ? `nonsense-${number}` : `slk_${number.padStart(8, '0')}_${number.padStart(43, 'x')}`;
+  /** In turn: well formed and looked up, one that the authorizer knows to be none, and what already the gateway refuses. */
+  const badCredentials = (): string => {
+    serial += 1;
+    const number = String(serial);
+    if (serial % 2 === 0) return `Basic ${number}`;
+    return serial % 4 === 1
+      ? `Bearer slk_${number.padStart(8, '0')}_${number.padStart(43, 'x')}`
+      : `Bearer nonsense-${number}`;
   };
 
   async function send(count: number): Promise<Map<number, number>> {
@@ -387,7 +432,7 @@ describe('ten thousand bad keys', () => {
           [
             'GET /dev/v1/submissions HTTP/1.1',
             'Host: x',
-            `Authorization: Bearer ${badKey()}`,
+            `Authorization: ${badCredentials()}`,
             ...(index === batch - 1 ? ['Connection: close'] : []),
             '\r\n',
           ].join('\r\n'),
