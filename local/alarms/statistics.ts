@@ -65,8 +65,10 @@ export function seriesOf(
 ): Series {
   const periodMs = periodSeconds * 1000;
   const startMs = endMs - count * periodMs;
+  const reported = store.points(metric, startMs, endMs);
+  if (reported.length === 0) return Array.from({ length: count }, () => undefined);
   const periods: Datapoint[][] = Array.from({ length: count }, () => []);
-  for (const point of store.points(metric, startMs, endMs)) {
+  for (const point of reported) {
     periods[Math.floor((point.minuteMs - startMs) / periodMs)]?.push(point);
   }
   return periods.map((points) => (points.length === 0 ? undefined : statistic.of(points)));

@@ -45,36 +45,36 @@ export async function liveThroughADay(stage: SynthesizedStage, seed = 1): Promis
   night(traffic, dice);
   for (const hour of [9, 14]) burst(traffic, dice, at(hour));
   deploy(simulation, at(16));
-  traffic.ask(0, DAY_MINUTES, 'acme', 0.5);
+  traffic.ask(0, DAY_MINUTES, 'acme', 0.25);
   await simulation.watchFor(DAY_MINUTES + LAST_MINUTES);
   return simulation;
 }
 
 function workingHours(traffic: Traffic, dice: Dice): void {
-  for (let minute = 1; minute < DAY_MINUTES; minute += dice.between(5, 12)) {
+  for (let minute = 1; minute < DAY_MINUTES; minute += dice.between(6, 14)) {
     if (minute > at(19) && minute < at(7)) continue;
-    traffic.submit(minute, { tenant: dice.pick(TENANTS), kinds: records(dice, 1 + dice.below(25)) });
+    traffic.submit(minute, { tenant: dice.pick(TENANTS), kinds: records(dice, 1 + dice.below(12)) });
   }
   for (const hour of [13, 15, 17, 8, 10, 11]) {
-    traffic.submit(at(hour, 20), { tenant: dice.pick(TENANTS), kinds: records(dice, 100 + dice.below(300)) });
+    traffic.submit(at(hour, 20), { tenant: dice.pick(TENANTS), kinds: records(dice, 80 + dice.below(120)) });
   }
 }
 
 /** One file after midnight, and one before the morning. */
 function night(traffic: Traffic, dice: Dice): void {
-  traffic.submit(at(0, 30), { tenant: 'globex', kinds: records(dice, 300) });
+  traffic.submit(at(0, 30), { tenant: 'globex', kinds: records(dice, 150) });
   traffic.submit(at(5), { tenant: 'initech', kinds: records(dice, 3) });
 }
 
 /** Everybody at once. */
 function burst(traffic: Traffic, dice: Dice, minute: number): void {
-  for (let file = 0; file < 15; file++) {
+  for (let file = 0; file < 10; file++) {
     traffic.submit(minute + dice.between(0, 1), {
       tenant: dice.pick(TENANTS),
-      kinds: records(dice, 5 + dice.below(40)),
+      kinds: records(dice, 5 + dice.below(25)),
     });
   }
-  traffic.submit(minute, { tenant: 'acme', kinds: good(800) });
+  traffic.submit(minute, { tenant: 'acme', kinds: good(300) });
 }
 
 /** Event sources pause while they are updated, and a run of the reconciler falls out. */
