@@ -33,7 +33,7 @@ export async function ack({ withRig, say }: BenchContext): Promise<BenchResult> 
   });
 }
 
-export function figuresOf(small: readonly number[], large: readonly number[]): BenchResult['figures'] {
+function figuresOf(small: readonly number[], large: readonly number[]): BenchResult['figures'] {
   const show = decimals(1, ' ms');
   const both = (of: readonly number[]): string =>
     `p50 ${show(percentile(of, 0.5))}, p99 ${show(percentile(of, 0.99))} of ${of.length}`;

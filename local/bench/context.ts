@@ -13,17 +13,17 @@ export interface BenchContext {
   /** Records of the large file, when the command line says so. */
   readonly records: number | undefined;
   /** A limit that this machine can feed, measured once; its burst is 5 % of a second's calls. */
-  limit(): Promise<ProviderLimit>;
+  readonly limit: () => Promise<ProviderLimit>;
   /** Runs `work` on a local cloud of its own, whose providers have this limit. */
-  withRig<T>(setup: RigSetup, work: (rig: Rig) => Promise<T>): Promise<T>;
-  say(text: string): void;
+  readonly withRig: <T>(setup: RigSetup, work: (rig: Rig) => Promise<T>) => Promise<T>;
+  readonly say: (text: string) => void;
 }
 
 export interface RigSetup extends LocalOptions {
   readonly limit: ProviderLimit;
 }
 
-export const TOLERATED_SHARE = 0.05;
+const TOLERATED_SHARE = 0.05;
 
 /** A limit whose provider tolerates 5 % of a second's calls at one moment. */
 export const limitOf = (ratePerSecond: number): ProviderLimit => ({

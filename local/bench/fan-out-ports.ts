@@ -13,7 +13,7 @@ export interface FanOutPorts {
   readonly deps: FanOutDeps;
   readonly submission: Submission;
   /** Messages that were sent to the lanes so far. */
-  sent(): number;
+  readonly sent: () => number;
 }
 
 /** A port of which only some methods are reached: any other one says so by its name. */

@@ -129,7 +129,10 @@ async function callAtSlots(
   const called = waiting(inquiry).slice(0, slotsMs.length);
   await Promise.all(
     called.map(async (index, turn) => {
-      if (!(await turns(turn))) return void missed.add(index);
+      if (!(await turns(turn))) {
+        missed.add(index);
+        return;
+      }
       // Something is wrong, and the calls of this batch that have not started need not find it out once more.
       if (row.inARow() >= FAILURES_TO_SUSPECT) return;
       const question = inquiry.questions[index];
