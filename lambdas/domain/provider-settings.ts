@@ -5,20 +5,21 @@ import type { ProviderConfig } from './providers.ts';
 export interface ProviderOverrides {
   baseUrls: Readonly<Record<string, string>>;
   ratesPerSecond: Readonly<Record<string, number>>;
+  bursts: Readonly<Record<string, number>>;
 }
 
 /**
- * The providers with a stage's base URLs and rates in place.
+ * The providers with a stage's base URLs, rates and bursts in place.
  *
- * @throws InvalidDataError when one has no base URL or rate, or a value is there for a provider that is not configured:
+ * @throws InvalidDataError when one has no base URL, rate or burst, or a value is there for a provider that is not configured:
  * infrastructure and function would otherwise work with different providers.
  */
 export function withOverrides(
   providers: readonly ProviderConfig[],
-  { baseUrls, ratesPerSecond }: ProviderOverrides,
+  { baseUrls, ratesPerSecond, bursts }: ProviderOverrides,
 ): ProviderConfig[] {
   const known = new Set(providers.map(({ name }) => name));
-  for (const name of [...Object.keys(baseUrls), ...Object.keys(ratesPerSecond)]) {
+  for (const name of [baseUrls, ratesPerSecond, bursts].flatMap((values) => Object.keys(values))) {
     if (!known.has(name)) throw mismatch(name, 'is set for this stage but is not in config/providers.ts');
   }
   return providers.map((provider) => {
@@ -26,7 +27,9 @@ export function withOverrides(
     const ratePerSecond = ratesPerSecond[provider.name];
     if (baseUrl === undefined) throw mismatch(provider.name, 'has no base URL in PROVIDER_BASE_URLS');
     if (ratePerSecond === undefined) throw mismatch(provider.name, 'has no rate in PROVIDER_RATES');
-    return { ...provider, baseUrl, ratePerSecond };
+    const burst = bursts[provider.name];
+    if (burst === undefined) throw mismatch(provider.name, 'has no burst in PROVIDER_BURSTS');
+    return { ...provider, baseUrl, ratePerSecond, burst };
   });
 }
 

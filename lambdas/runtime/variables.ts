@@ -57,6 +57,14 @@ const callLimits = json(
   ),
 );
 
+/** Calls that each provider tolerates at one moment, as a JSON object by provider name. */
+const bursts = json(
+  v.record(
+    providerName,
+    v.pipe(v.number(), v.integer('whole numbers are required'), v.minValue(0, 'at least 0 is required')),
+  ),
+);
+
 /** Origins (`https://app.example.com`) that browsers may call from, as a JSON array; `["*"]` for any. */
 const origins = json(v.array(v.pipe(v.string(), v.minLength(1))));
 
@@ -82,6 +90,7 @@ export const shared = {
   BULK_DLQ_URL: text,
   FINALIZE_QUEUE_URL: text,
   PROVIDER_RATES: rates,
+  PROVIDER_BURSTS: bursts,
   PROVIDER_BASE_URLS: baseUrls,
   PROVIDER_CALLS_PER_WORKER: callLimits,
   CORS_ORIGINS: origins,

@@ -11,6 +11,7 @@ export const workerEnvironment = v.object({
   PROVIDERS_SECRET_ARN: text,
   PROVIDER_BASE_URLS: shared.PROVIDER_BASE_URLS,
   PROVIDER_RATES: shared.PROVIDER_RATES,
+  PROVIDER_BURSTS: shared.PROVIDER_BURSTS,
   PROVIDER_CALLS_PER_WORKER: shared.PROVIDER_CALLS_PER_WORKER,
   LANE: v.picklist(['small', 'bulk'], 'small or bulk is required'),
   LANE_QUEUE_URL: text,

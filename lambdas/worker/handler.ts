@@ -48,7 +48,11 @@ const worker = prepareWorker(
     owner: newOwner(Math.random),
   },
   {
-    providers: withOverrides(PROVIDERS, { baseUrls: env.PROVIDER_BASE_URLS, ratesPerSecond: env.PROVIDER_RATES }),
+    providers: withOverrides(PROVIDERS, {
+      baseUrls: env.PROVIDER_BASE_URLS,
+      ratesPerSecond: env.PROVIDER_RATES,
+      bursts: env.PROVIDER_BURSTS,
+    }),
     callsPerWorker: env.PROVIDER_CALLS_PER_WORKER,
     recordSchema,
   },

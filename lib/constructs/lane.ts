@@ -21,6 +21,7 @@ export interface LaneProps {
   /** JSON objects by provider name, see lambdas/runtime/variables.ts. */
   readonly providerBaseUrls: string;
   readonly providerRates: string;
+  readonly providerBursts: string;
   readonly successLogShare: number;
   /** Records that a lane can finish within its contract, see lane-alarms.ts. */
   readonly clearableRecords: Readonly<Record<LaneName, number>>;
@@ -61,6 +62,7 @@ export class Lane extends Construct {
         PROVIDERS_SECRET_ARN: props.providersSecret.secretArn,
         PROVIDER_BASE_URLS: props.providerBaseUrls,
         PROVIDER_RATES: props.providerRates,
+        PROVIDER_BURSTS: props.providerBursts,
         PROVIDER_CALLS_PER_WORKER: JSON.stringify(capacity.callsPerWorker),
         LANE: lane,
         LANE_QUEUE_URL: this.queue.queue.queueUrl,

@@ -55,6 +55,7 @@ export class PipelineStack extends Stack {
       batchSize: worker.batchSize,
       memoryMb: worker.memoryMb,
       providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
+      providerBursts: byName(providers, ({ burst }) => burst),
       successLogShare: stage.logs.successShare,
       clearableRecords: clearableRecords(stage),
       finalizeQueue: finalizer.queue,

@@ -36,7 +36,7 @@ export class Rigs {
   #current: Promise<Rig> | undefined;
 
   async run<T>({ limit, variables, ...options }: RigSetup, work: (rig: Rig) => Promise<T>): Promise<T> {
-    const starting = startRig({ ...options, variables: { PROVIDER_RATES: ratesOf(limit), ...variables } });
+    const starting = startRig({ ...options, variables: { ...limitVariables(limit), ...variables } });
     this.#current = starting;
     const rig = await starting;
     try {
@@ -57,8 +57,11 @@ export class Rigs {
 const PROVIDER_NAMES = ['company', 'geo'] as const;
 
 /** What a stage with these limits would give its functions. */
-const ratesOf = (limit: ProviderLimit): string =>
-  JSON.stringify(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, usableRate(limit)])));
+const limitVariables = (limit: ProviderLimit): Record<string, string> => {
+  const ofAll = (value: number): string =>
+    JSON.stringify(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, value])));
+  return { PROVIDER_RATES: ofAll(usableRate(limit)), PROVIDER_BURSTS: ofAll(limit.burst) };
+};
 
 async function limitProviders({ sluice: { providers } }: Rig, limit: ProviderLimit): Promise<void> {
   for (const name of Object.keys(providers.baseUrls)) await providers.control(name, { ...limit });

@@ -18,6 +18,7 @@ const worker = {
   PROVIDERS_SECRET_ARN: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:providers',
   PROVIDER_BASE_URLS: '{"company":"https://api.example.com","geo":"http://127.0.0.1:4100"}',
   PROVIDER_RATES: '{"company":200,"geo":0.5}',
+  PROVIDER_BURSTS: '{"company":10,"geo":0}',
   PROVIDER_CALLS_PER_WORKER: '{"geo":2}',
   LANE: 'bulk',
   LANE_QUEUE_URL: 'https://sqs.example.com/bulk',
@@ -33,6 +34,7 @@ describe('an environment', () => {
       LANE: 'bulk',
       PROVIDER_BASE_URLS: { company: 'https://api.example.com', geo: 'http://127.0.0.1:4100' },
       PROVIDER_RATES: { company: 200, geo: 0.5 },
+      PROVIDER_BURSTS: { company: 10, geo: 0 },
       PROVIDER_CALLS_PER_WORKER: { geo: 2 },
       SUCCESS_LOG_SHARE: 0.01,
     });
@@ -52,6 +54,7 @@ describe('an environment', () => {
     ['SUCCESS_LOG_SHARE', '1.5', /SUCCESS_LOG_SHARE is "1\.5": a number from 0 to 1 is required/],
     ['PROVIDER_RATES', '{"company":0}', /rates above zero are required/],
     ['PROVIDER_CALLS_PER_WORKER', '{"geo":0}', /at least 1 is required/],
+    ['PROVIDER_BURSTS', '{"geo":-1}', /at least 0 is required/],
     ['PROVIDER_RATES', 'company=5', /PROVIDER_RATES is "company=5": JSON is required/],
     ['POWERTOOLS_LOG_LEVEL', 'LOUD', /DEBUG, INFO, WARN or ERROR is required/],
     ['BUCKET', '', /BUCKET is "": a value is required/],
