@@ -31,7 +31,7 @@ export interface ProviderConfig {
   maxBodyBytes: number;
   /** The provider's own limit; calls are paced at {@link PACE_SHARE} of it. */
   ratePerSecond: number;
-  /** Calls beyond the rate that the provider tolerates at one moment. */
+  /** Calls beyond the rate that the provider tolerates at one moment; below 3 % of a second's calls it costs rate, see {@link usableRate}. */
   burst: number;
   /** Calls that the provider answers at the same time, of the whole fleet; absent where it sets no such limit. */
   maxConcurrentCalls?: number;
