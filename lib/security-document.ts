@@ -5,7 +5,8 @@ import { acceptedTable, grantsOf, grantsTable } from './grants.ts';
 import { addSluice } from './sluice.ts';
 
 /** The parts of docs/security.md that come from the templates. */
-export type Section = 'grants' | 'accepted';
+export const SECTIONS = ['grants', 'accepted'] as const;
+export type Section = (typeof SECTIONS)[number];
 
 /** Synthesizes a stage without its bundles, and answers what the document says about it. */
 export function sectionsOf(stage: Stage): Record<Section, string> {

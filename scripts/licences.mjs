@@ -6,6 +6,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import * as v from 'valibot';
 import { requireNode } from './require-node.mjs';
 
 await requireNode();
@@ -16,6 +17,11 @@ const file = join(root, 'docs', 'third-party.md');
 
 /** Licences that ask for nothing but their notice. */
 const AGREED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0']);
+
+const manifestSchema = v.object({ name: v.string(), version: v.string(), license: v.string() });
+const lockSchema = v.object({
+  packages: v.record(v.string(), v.object({ hasInstallScript: v.optional(v.boolean(), false) })),
+});
 
 /** @typedef {{ name: string, version: string, licence: string, functions: Set<string>, hasInstallScript: boolean }} Package */
 
@@ -44,7 +50,7 @@ async function bundledPackages() {
   const functions = readdirSync(join(root, 'lambdas')).filter((name) =>
     existsSync(join(root, 'lambdas', name, 'handler.ts')),
   );
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const lock = v.parse(lockSchema, JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
   /** @type {Map<string, Package>} */
   const byName = new Map();
   for (const name of functions) {
@@ -86,13 +92,14 @@ async function placesIn(name) {
 
 /**
  * @param {string} place
- * @param {{ packages: Record<string, { hasInstallScript?: boolean }> }} lock
+ * @param {v.InferOutput<typeof lockSchema>} lock
  * @returns {Package}
  */
 function packageAt(place, lock) {
-  const { name, version, license } = JSON.parse(readFileSync(join(root, place, 'package.json'), 'utf8'));
+  const text = readFileSync(join(root, place, 'package.json'), 'utf8');
+  const { name, version, license } = v.parse(manifestSchema, JSON.parse(text));
   const hasInstallScript = lock.packages[place]?.hasInstallScript === true;
-  return { name, version, licence: String(license), functions: new Set(), hasInstallScript };
+  return { name, version, licence: license, functions: new Set(), hasInstallScript };
 }
 
 /**

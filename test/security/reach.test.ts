@@ -31,6 +31,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startCloud, type Cloud } from '../../local/cloud.ts';
 import type { DeployedResource } from '../../local/contract.ts';
+import { textOf } from '../../local/aws/shapes.ts';
 import { resourceNames, type ResourceNames } from '../../local/resources.ts';
 import { synthesize } from '../../local/templates/synthesize.ts';
 
@@ -96,7 +97,8 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ),
   ],
   reconciler: [
-    ...[...drain(SMALL_DLQ), ...drain(BULK_DLQ)],
+    ...drain(SMALL_DLQ),
+    ...drain(BULK_DLQ),
     ...[FAN_OUT, SMALL, BULK, FINALIZE].map((queue) => `Send ${queue}`),
     ...['Get', 'BatchGet', 'Query', 'Update'].map((action) => `${action} Submissions`),
     'Query Submissions/open',
@@ -106,7 +108,8 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'GetObject uploads/',
   ],
   redrive: [
-    ...[...drain(SMALL_DLQ), ...drain(BULK_DLQ)],
+    ...drain(SMALL_DLQ),
+    ...drain(BULK_DLQ),
     ...[SMALL, BULK].map((queue) => `Send ${queue}`),
     ...['Get', 'BatchGet', 'Query', 'Update'].map((action) => `${action} Submissions`),
     ...['Query', 'Scan'].map((action) => `${action} Submissions/byTenant`),
@@ -134,7 +137,7 @@ beforeAll(async () => {
 afterAll(() => cloud?.stop());
 
 function clientsOf({ properties, physicalId }: DeployedResource): Clients {
-  const credentials = { ...cloud.credentialsFor(String(properties['Role']), physicalId) };
+  const credentials = { ...cloud.credentialsFor(textOf(properties['Role']), physicalId) };
   const access = { endpoint: cloud.awsEndpoint, region: cloud.region, credentials, maxAttempts: 1 };
   return {
     dynamo: new DynamoDBClient(access),
@@ -302,7 +305,7 @@ describe('a function that somebody broke into', () => {
   test('publishes no alarm', async () => {
     const [topicArn = ''] = Object.values(names.topics);
     for (const { properties, physicalId } of cloud.byType('AWS::Lambda::Function')) {
-      const request = { principal: String(properties['Role']), functionName: physicalId };
+      const request = { principal: textOf(properties['Role']), functionName: physicalId };
       const { allowed } = await cloud.authorize({ ...request, action: 'sns:Publish', resource: topicArn });
       expect(allowed).toBe(false);
     }
