@@ -59,7 +59,7 @@ export class Meter {
   readonly #api: { readonly apiName: string; readonly stageName: string };
   readonly #now: () => number;
   readonly #observers: ((report: InvocationReport) => void)[] = [];
-  /** By queue, or by queue and `dlq`. */
+  /** Messages that somebody else has put into a queue. */
   readonly foreign = new Map<QueueName, Foreign>();
 
   constructor(stage: SynthesizedStage, queues: SluiceQueues, now: () => number) {
