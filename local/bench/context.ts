@@ -24,12 +24,18 @@ export interface RigSetup extends LocalOptions {
 }
 
 const TOLERATED_SHARE = 0.05;
+/** Below it the start of the workers is a good part of the whole. */
+const MIN_RECORDS = 1_000;
 
 /** A limit whose provider tolerates 5 % of a second's calls at one moment. */
 export const limitOf = (ratePerSecond: number): ProviderLimit => ({
   ratePerSecond,
   burst: Math.max(1, Math.round(ratePerSecond * TOLERATED_SHARE)),
 });
+
+/** So many records, or as many as the limit lets through within `seconds` where that is less: a slow machine is not to take an hour. */
+export const recordsWithin = ({ ratePerSecond }: ProviderLimit, most: number, seconds: number): number =>
+  Math.min(most, Math.max(MIN_RECORDS, Math.floor(ratePerSecond * seconds)));
 
 /** Whoever is asked to stop in the middle of a benchmark stops the cloud that it runs on. */
 export class Rigs {

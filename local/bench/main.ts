@@ -10,7 +10,7 @@ import { limitOf, Rigs, type BenchContext, type ProviderLimit } from './context.
 import { isMet, summaryOf, tableOf, type BenchResult } from './result.ts';
 
 const USAGE = `Usage: npm run bench -- [name...] [options]
-  --records N  records of the large files (default: 40,000 for drain and fairness, less for the others)
+  --records N  records of the large files (default: 40,000 for drain and fairness, less for the others and on slow machines)
   --limit N    calls per second that each provider allows (default: what this machine can feed, measured first)
   --json       last line of standard output: {"allMet": …, "results": [{"name", "figure", "goal", "met"}]}
 
