@@ -55,8 +55,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'count an attempt for a deferral',
     file: worker('resolution.ts'),
-    find: 'const message = again(job, job.message.attempt);',
-    by: 'const message = again(job, Math.min(5, job.message.attempt + 1));',
+    find: 'const carry = again(job, job.message.attempt);\n  const stumbled',
+    by: 'const carry = again(job, Math.min(5, job.message.attempt + 1));\n  const stumbled',
   },
   {
     name: 'reserve calls although the provider asked to wait',

@@ -1,4 +1,3 @@
-import { spreadMs } from '../backoff.ts';
 import { isPassingFailure } from '../errors.ts';
 import type { RecordMessage } from '../messages.ts';
 import type { RecordRow } from '../model.ts';
@@ -8,7 +7,7 @@ import { accountFor, settle, type Settlement } from '../settlement.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import type { Item } from './deliveries.ts';
-import { bodyOf, type Resolution } from './resolution.ts';
+import { afterStumble, bodyOf, type Resolution } from './resolution.ts';
 import { aboutMessage, tellDeferred, tellDiscarded, tellFailed, tellFinished } from './tell.ts';
 import type { Resolved } from './triage.ts';
 
@@ -18,10 +17,6 @@ interface Sending {
   item: Item;
   message: OutgoingMessage;
 }
-
-/** Wait of a record whose row, ledger or submission could not be written. */
-const REPEAT_MS = 2_000;
-const REPEAT_SPREAD_MS = 6_000;
 
 /**
  * Makes resolutions come true, in the order that survives a crash at any point: rows, then the ledger, then the queues. What
@@ -116,9 +111,9 @@ function repeat(deps: WorkerDeps, item: Item, message: RecordMessage, error: unk
   const level = isPassingFailure(error) ? 'warn' : 'error';
   deps.telemetry.emit({ name: 'unexpected_error', level, ...aboutMessage(deps, message), error });
   const reason: ReasonCode = 'dependency_unavailable';
-  const waitMs = spreadMs(REPEAT_MS, deps.random, REPEAT_SPREAD_MS);
+  const { message: next, waitMs } = afterStumble(message, deps);
   tellDeferred(deps, item, reason, waitMs);
-  return [toLane(item, message, waitMs)];
+  return [toLane(item, next, waitMs)];
 }
 
 /** A wait beyond the longest delay goes in hops: the message says until when, and whoever gets it too early sends it on. */

@@ -44,6 +44,8 @@ const NOTED_WAIT_MS = 60_000;
 /** The least that a record waits for which there was no time, no slot or no answer from AWS. */
 const LEAST_WAIT_MS = 1_000;
 const LEAST_SPREAD_MS = 3_000;
+/** The longest wait for our own platform: a record that nothing can be noted of must not look lost meanwhile. */
+const LONGEST_STUMBLE_MS = 120_000;
 
 type Outcome = Pick<RecordRow, 'state' | 'attempts'> &
   Partial<Pick<RecordRow, 'reason' | 'detail' | 'waitingOn' | 'waitingUntilMs' | 'aloneReceives'>>;
@@ -124,7 +126,7 @@ export function retry(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  const message = again(job, attempt + 1);
+  const message = onward(again(job, attempt + 1));
   return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry }, waitingUntilMs);
 }
 
@@ -135,12 +137,15 @@ export function defer(
   wait: { reason: ReasonCode; untilMs?: number; waitingOn?: string },
 ): Resolution {
   const { reason, untilMs = 0, waitingOn } = wait;
-  const waitMs = spreadMs(Math.max(LEAST_WAIT_MS, untilMs - clock.now()), random, LEAST_SPREAD_MS);
-  const message = again(job, job.message.attempt);
+  const carry = again(job, job.message.attempt);
+  const stumbled = reason === 'dependency_unavailable' ? stumble(carry) : undefined;
+  const message = stumbled?.message ?? onward(carry);
+  const leastMs = Math.max(stumbled?.leastMs ?? LEAST_WAIT_MS, untilMs - clock.now());
+  const waitMs = spreadMs(leastMs, random, LEAST_SPREAD_MS);
   // A suspect's marks must not outlive its being worked, and answers that do not fit into a message need the row.
   const isMarked = receivesOf(job.item) > 1 || job.row?.aloneReceives !== undefined;
   const isNoted = waitMs > NOTED_WAIT_MS || isMarked || !fitsQueue(message);
-  if (!isNoted) return { kind: 'return', reason, message, waitMs, carry: message };
+  if (!isNoted) return { kind: 'return', reason, message, waitMs, carry };
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
   const row = rowOf(job, clock, {
     state: 'deferred',
@@ -149,7 +154,7 @@ export function defer(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry: message }, waitingUntilMs);
+  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry }, waitingUntilMs);
 }
 
 /**
@@ -189,9 +194,31 @@ export function giveBack(item: Item, deps: Pick<ResolutionDeps, 'random'>): Reso
 export const handBack = (job: Job, deps: Pick<ResolutionDeps, 'random'>): Resolution =>
   sendAgain(again(job, job.message.attempt), deps);
 
-function sendAgain(message: RecordMessage, { random }: Pick<ResolutionDeps, 'random'>): Resolution {
-  const waitMs = spreadMs(LEAST_WAIT_MS, random, LEAST_SPREAD_MS);
-  return { kind: 'return', reason: 'dependency_unavailable', message, waitMs, carry: message };
+function sendAgain(message: RecordMessage, deps: Pick<ResolutionDeps, 'random'>): Resolution {
+  return { kind: 'return', reason: 'dependency_unavailable', ...afterStumble(message, deps), carry: message };
+}
+
+/**
+ * Brings a message back because something of our own failed: with every time in a row it waits twice as long, so that a
+ * lost permission or a throttled table is not asked for every record every few seconds.
+ */
+export function afterStumble(
+  message: RecordMessage,
+  { random }: Pick<ResolutionDeps, 'random'>,
+): { message: RecordMessage; waitMs: number } {
+  const { message: next, leastMs } = stumble(message);
+  return { message: next, waitMs: spreadMs(leastMs, random, LEAST_SPREAD_MS) };
+}
+
+function stumble(message: RecordMessage): { message: RecordMessage; leastMs: number } {
+  const stumbles = (message.stumbles ?? 0) + 1;
+  const leastMs = Math.min(LONGEST_STUMBLE_MS, LEAST_WAIT_MS * 2 ** (stumbles - 1));
+  return { message: { ...message, stumbles }, leastMs };
+}
+
+/** A message that goes on for another reason has not stumbled. */
+function onward({ stumbles: _over, ...message }: RecordMessage): RecordMessage {
+  return message;
 }
 
 /** The message that brings the record back, with what was paid for. */

@@ -490,6 +490,47 @@ describe('AWS that throttles or fails', () => {
   });
 });
 
+describe('our own platform that fails', () => {
+  it.each([
+    ['the row cannot be read', 'records.getMany'],
+    ['the row cannot be written', 'records.put'],
+    ['no slot can be reserved', 'providers.reserve'],
+  ])('is asked ever more seldom while %s, and at most every few minutes', async (_how, refused) => {
+    const broken = { since: 0 };
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        if (broken.since > 0 && `${port}.${method}` === refused) throw new DependencyUnavailableError('Denied.');
+        return apply();
+      },
+    });
+    await rig.submit(1);
+    broken.since = rig.clock.now();
+    const visits: number[] = [];
+    while (rig.clock.now() - broken.since < 3_600_000) {
+      const nextMs = rig.lane.nextVisibleAtMs() ?? 0;
+      await rig.clock.run(rig.clock.sleep(Math.max(0, nextMs - rig.clock.now())));
+      visits.push(rig.clock.now());
+      await rig.step();
+    }
+    expect(visits.length).toBeLessThan(60);
+    const gaps = visits.slice(1).map((at, index) => at - (visits[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(160_000);
+
+    broken.since = 0;
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 1 });
+  });
+
+  it('is forgotten by a message that goes on for another reason', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ stumbles: 9 }));
+    rig.geo.behave((_, index) => (index === 0 ? OUTAGE : undefined));
+    await rig.step();
+    const bodies = rig.lane.messages().map(({ body }) => body);
+    expect(bodies).toEqual([expect.not.stringContaining('stumbles')]);
+  });
+});
+
 describe('a message that cannot be read', () => {
   it.each([
     ['is not JSON', 'hello'],
