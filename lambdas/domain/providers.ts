@@ -62,11 +62,14 @@ const TRAVEL_JITTER_MS = 5;
 const MAX_LATE_MS = 1_000;
 
 /**
- * How late after its slot a call may start, milliseconds: as much as the burst that the provider tolerates makes up for. Later than
- * that, the slots of others are already being used, and the call needs a slot of its own.
+ * How late after its slot a call may start, milliseconds. Later than that, the slots of others are already being used, and the call
+ * needs a slot of its own. At first that is half of what the burst that the provider tolerates makes up for, since a machine
+ * that is late at the start of a call is late on its way, too; for a call that missed a slot before it is all of it; and one that missed two
+ * starts whenever it can: a process that is always late would never call again.
  */
-export function latestStartMs(provider: Pick<ProviderConfig, 'ratePerSecond' | 'burst'>): number {
-  const toleratedMs = (provider.burst - 1) * intervalMs(provider) - TRAVEL_JITTER_MS;
+export function latestStartMs(provider: Pick<ProviderConfig, 'ratePerSecond' | 'burst'>, misses: number): number {
+  if (misses > 1) return Infinity;
+  const toleratedMs = ((provider.burst - 1) * intervalMs(provider) - TRAVEL_JITTER_MS) / (misses > 0 ? 1 : 2);
   return Math.min(Math.max(toleratedMs, START_JITTER_MS), MAX_LATE_MS);
 }
 

@@ -162,7 +162,7 @@ describe('the usable rate', () => {
     expect(refused(limit, () => random() * START_JITTER_MS)).toBe(0);
     // A process sleeps now and then: all that was due meanwhile starts at once, if it is not too late.
     const interval = intervalMs({ ratePerSecond: usableRate(limit) });
-    const asleepMs = latestStartMs({ ...limit, ratePerSecond: usableRate(limit) });
+    const asleepMs = latestStartMs({ ...limit, ratePerSecond: usableRate(limit) }, 1);
     const stalls = (slot: number): number => {
       const atMs = (slot * interval) % (40 * asleepMs);
       return atMs < asleepMs ? asleepMs - atMs : 0;

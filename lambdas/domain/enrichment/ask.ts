@@ -37,7 +37,7 @@ export async function askProvider(
   budget: TimeBudget,
 ): Promise<ProviderResult[]> {
   const run: Run = { deps, provider, budget, seenAtMs: deps.clock.now() };
-  const inquiry: Inquiry = { questions, results: new Map(), hasMissed: false };
+  const inquiry: Inquiry = { questions, results: new Map(), misses: 0 };
   let rest: ProviderResult;
   try {
     // A credential that cannot be had must not cost slots.
@@ -53,11 +53,8 @@ interface Inquiry {
   questions: readonly Question[];
   /** Results so far, by index of the question. */
   results: Map<number, ProviderResult>;
-  /**
-   * Calls of it came too late for their slots before. They have given up slots once, which is enough for a pause; a process that is
-   * always late would never call again.
-   */
-  hasMissed: boolean;
+  /** Reservations of which calls came too late for their slots. */
+  misses: number;
 }
 
 const waiting = ({ questions, results }: Inquiry): number[] =>
@@ -76,7 +73,7 @@ async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
     if (slotsMs.length > 0) {
       const missed = await callAtSlots(run, inquiry, state, slotsMs);
       if (missed === 0) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
-      inquiry.hasMissed = true;
+      inquiry.misses += 1;
       continue;
     }
     const refusal = await refused(run, inquiry, state);
@@ -124,7 +121,7 @@ async function callAtSlots(
   telemetry.emit({ name: 'pacer_wait', level: 'debug', provider, durationMs: waitMs, count: slotsMs.length });
 
   const row = createFailureRow();
-  const turns = createTurns(run, slotsMs, inquiry.hasMissed ? Infinity : latestStartMs(run.provider.config));
+  const turns = createTurns(run, slotsMs, latestStartMs(run.provider.config, inquiry.misses));
   const missed = new Set<number>();
   const called = waiting(inquiry).slice(0, slotsMs.length);
   await Promise.all(
