@@ -93,6 +93,8 @@ export const shared = {
   PROVIDER_BURSTS: bursts,
   PROVIDER_BASE_URLS: baseUrls,
   PROVIDER_CALLS_PER_WORKER: callLimits,
+  /** Part of the providers' pace that the small lane gets while both lanes have work. */
+  SMALL_LANE_SHARE: share,
   CORS_ORIGINS: origins,
   /** Bytes of one record as it stands in the file. */
   MAX_RECORD_BYTES: wholeNumber(1),

@@ -12,6 +12,7 @@ export const statusEnvironment = v.object({
   CORS_ORIGINS: shared.CORS_ORIGINS,
   /** For the estimate of when a submission will be complete. */
   PROVIDER_RATES: shared.PROVIDER_RATES,
+  SMALL_LANE_SHARE: shared.SMALL_LANE_SHARE,
 });
 
 export type StatusEnvironment = v.InferOutput<typeof statusEnvironment>;

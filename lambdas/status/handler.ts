@@ -34,7 +34,7 @@ const deps = {
   objects: createObjectStore(s3, env.BUCKET),
   presigner: createPresigner(s3, env.BUCKET),
   clock,
-  settings: { pacePerSecond: pacePerSecondOf(env.PROVIDER_RATES) },
+  settings: { pacePerSecond: pacePerSecondOf(env.PROVIDER_RATES), smallLaneShare: env.SMALL_LANE_SHARE },
 };
 
 /** Tells what became of submissions and records. */

@@ -23,6 +23,7 @@ export const submitEnvironment = v.object({
   SUBMISSION_DEADLINE_HOURS: wholeNumber(1),
   /** For the estimate of when a submission will be complete. */
   PROVIDER_RATES: shared.PROVIDER_RATES,
+  SMALL_LANE_SHARE: shared.SMALL_LANE_SHARE,
 });
 
 export type SubmitEnvironment = v.InferOutput<typeof submitEnvironment>;

@@ -48,6 +48,7 @@ const deps = {
     retentionDays: env.RETENTION_DAYS,
     deadlineHours: env.SUBMISSION_DEADLINE_HOURS,
     pacePerSecond: pacePerSecondOf(env.PROVIDER_RATES),
+    smallLaneShare: env.SMALL_LANE_SHARE,
   },
 };
 

@@ -9,6 +9,7 @@ export interface StatusProps {
   readonly settings: FunctionSettings;
   readonly corsOrigins: readonly string[];
   readonly providerRates: string;
+  readonly smallLaneShare: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
   readonly records: ITable;
@@ -36,6 +37,7 @@ export class Status extends Construct {
         BUCKET: props.bucket.bucketName,
         CORS_ORIGINS: JSON.stringify(props.corsOrigins),
         PROVIDER_RATES: props.providerRates,
+        SMALL_LANE_SHARE: String(props.smallLaneShare),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: 512,

@@ -33,7 +33,7 @@ export class Submit extends Construct {
 
   constructor(scope: Construct, id: string, props: SubmitProps) {
     super(scope, id);
-    const { limits, admission, retentionDays, submissionDeadlineHours, api } = props.stage;
+    const { limits, admission, retentionDays, submissionDeadlineHours, api, worker } = props.stage;
     this.fn = new PipelineFunction(this, 'Submit', {
       settings: props.settings,
       name: 'submit',
@@ -55,6 +55,7 @@ export class Submit extends Construct {
         RETENTION_DAYS: String(retentionDays),
         SUBMISSION_DEADLINE_HOURS: String(submissionDeadlineHours),
         PROVIDER_RATES: props.providerRates,
+        SMALL_LANE_SHARE: String(worker.smallLaneShare),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: 512,

@@ -95,7 +95,11 @@ export class PipelineStack extends Stack {
       alarms,
       authorizer: new Authorizer(this, 'Authorization', { ...common, cacheSeconds: stage.api.authorizerCacheSeconds }),
       submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
-      status: new Status(this, 'Status', { ...common, corsOrigins: stage.api.corsOrigins }),
+      status: new Status(this, 'Status', {
+        ...common,
+        corsOrigins: stage.api.corsOrigins,
+        smallLaneShare: worker.smallLaneShare,
+      }),
     });
 
     const providerAlarms = new Construct(this, 'Providers');

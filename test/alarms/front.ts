@@ -23,6 +23,7 @@ const SETTINGS = {
   retentionDays: 30,
   deadlineHours: 24,
   pacePerSecond: 25,
+  smallLaneShare: 0.5,
 };
 
 export interface ApiCall extends Call {

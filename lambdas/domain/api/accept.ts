@@ -12,17 +12,17 @@ import type {
   Telemetry,
 } from '../ports.ts';
 import type { Clock, Random } from '../time.ts';
+import type { PaceSettings } from './estimate.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { ProblemError } from './problems.ts';
 import { formatOfContent, type SubmissionRequest } from './submission-request.ts';
 
-export interface AcceptSettings {
+export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
   maxRecords: number;
   admission: AdmissionLimits;
   retentionDays: number;
   deadlineHours: number;
-  pacePerSecond: number;
 }
 
 export interface AcceptDeps {

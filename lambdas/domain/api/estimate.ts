@@ -5,18 +5,22 @@ import { estimateRecords } from '../admission.ts';
 
 /** From acceptance to the first record, and from the last record to the results: queues, starts, writing. */
 const OVERHEAD_MS = 3_000;
-/** Part of the pace that a lane gets while the other one has work too: lanes share evenly unless a stage says otherwise. */
-const LANE_SHARE = 0.5;
 
 /** Records per second that the providers allow when every record needs each of them: the slowest one decides. */
 export const pacePerSecondOf = (ratesPerSecond: Readonly<Record<string, number>>): number =>
   Math.min(...Object.values(ratesPerSecond).map((ratePerSecond) => 1_000 / intervalMs({ ratePerSecond })));
 
-export interface EstimateInput {
+/** How fast records are finished. */
+export interface PaceSettings {
+  pacePerSecond: number;
+  /** Part of the pace that the small lane gets while both lanes have work. */
+  smallLaneShare: number;
+}
+
+export interface EstimateInput extends PaceSettings {
   submission: Pick<Submission, 'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords'>;
   counts: Counts;
   backlog: Backlog | undefined;
-  pacePerSecond: number;
   nowMs: number;
 }
 
@@ -25,29 +29,33 @@ export interface EstimateInput {
  * lane counts as being ahead of it (fair queues may do better), while the other lane with work takes its share of the pace.
  */
 export function estimateCompletion(input: EstimateInput): number | undefined {
-  const { submission, backlog, pacePerSecond, nowMs } = input;
+  const { submission, backlog, pacePerSecond, smallLaneShare, nowMs } = input;
   if (!isOpen(submission.state)) return undefined;
   const own = ownRecords(input);
   if (submission.state !== 'processing' && submission.state !== 'accepted') return nowMs + OVERHEAD_MS;
   const lane = submission.lane ?? 'bulk';
-  const left = backlog ? recordsLeft(backlog, pacePerSecond, nowMs) : { small: 0, bulk: 0 };
+  const left = backlog ? recordsLeft(backlog, input) : { small: 0, bulk: 0 };
   // The backlog counts this submission too, unless it is newer.
   const mine = Math.max(own, left[lane]);
   const other = LANES.filter((name) => name !== lane).reduce((sum, name) => sum + left[name], 0);
-  const seconds = Math.min((mine + other) / pacePerSecond, mine / (LANE_SHARE * pacePerSecond));
+  const seconds = Math.min((mine + other) / pacePerSecond, mine / (shareOf(lane, smallLaneShare) * pacePerSecond));
   return nowMs + OVERHEAD_MS + Math.ceil(seconds * 1_000);
 }
 
+const shareOf = (lane: Lane, smallLaneShare: number): number =>
+  lane === 'small' ? smallLaneShare : 1 - smallLaneShare;
+
 /** What the snapshot has left by now, if work has gone on at the pace since; lanes with work shared it. */
-function recordsLeft({ asOfMs, openRecords }: Backlog, pacePerSecond: number, nowMs: number): Record<Lane, number> {
-  const total = openRecords.small + openRecords.bulk;
-  if (total === 0) return { small: 0, bulk: 0 };
-  const finished = Math.min((Math.max(nowMs - asOfMs, 0) / 1_000) * pacePerSecond, total);
-  const evenly = Math.min(openRecords.small, openRecords.bulk, finished * LANE_SHARE);
-  const rest = finished - 2 * evenly;
-  return openRecords.small > openRecords.bulk
-    ? { small: openRecords.small - evenly - rest, bulk: openRecords.bulk - evenly }
-    : { small: openRecords.small - evenly, bulk: openRecords.bulk - evenly - rest };
+function recordsLeft(
+  { asOfMs, openRecords }: Backlog,
+  { pacePerSecond, smallLaneShare, nowMs }: Pick<EstimateInput, 'pacePerSecond' | 'smallLaneShare' | 'nowMs'>,
+): Record<Lane, number> {
+  const finished = (Math.max(nowMs - asOfMs, 0) / 1_000) * pacePerSecond;
+  const untilOneIsEmpty = Math.min(...LANES.map((lane) => openRecords[lane] / shareOf(lane, smallLaneShare)));
+  const shared = Math.min(finished, untilOneIsEmpty);
+  const left = (lane: Lane): number => openRecords[lane] - shared * shareOf(lane, smallLaneShare);
+  const rest = finished - shared;
+  return { small: Math.max(0, left('small') - rest), bulk: Math.max(0, left('bulk') - rest) };
 }
 
 /** Records of the submission without an outcome: counted, or estimated from what of the file has been read. */

@@ -2,7 +2,7 @@ import { tally } from '../ledger.ts';
 import { isOpen, type LedgerChunk, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog, SubmissionStore } from '../ports.ts';
 import type { Clock } from '../time.ts';
-import { estimateCompletion } from './estimate.ts';
+import { estimateCompletion, type PaceSettings } from './estimate.ts';
 import { isSubmissionId } from './ids.ts';
 import { notFound } from './problems.ts';
 import type { CountedTally, TallyMemory } from './tally-memory.ts';
@@ -13,7 +13,7 @@ export interface FactsDeps {
   admission: AdmissionStore;
   tallies: TallyMemory;
   clock: Clock;
-  settings: { pacePerSecond: number };
+  settings: PaceSettings;
 }
 
 type Deriving = Pick<FactsDeps, 'clock' | 'settings'>;
@@ -55,9 +55,9 @@ function derive(
   { tally: { counts, failures }, asOfMs }: CountedTally,
   backlog: Backlog | undefined,
 ): SubmissionFacts {
-  const { pacePerSecond } = settings;
+  const { pacePerSecond, smallLaneShare } = settings;
   // From the time of the counts on: since then, work has gone on.
-  const estimate = estimateCompletion({ submission, counts, backlog, pacePerSecond, nowMs: asOfMs });
+  const estimate = estimateCompletion({ submission, counts, backlog, pacePerSecond, smallLaneShare, nowMs: asOfMs });
   const isOld = isOpen(submission.state) && asOfMs < clock.now();
   return {
     submission,

@@ -22,6 +22,7 @@ const secondsLeft = (overrides: Partial<EstimateInput>): number | undefined => {
     counts: countsOf(1_000, 1_000),
     backlog: undefined,
     pacePerSecond: 100,
+    smallLaneShare: 0.5,
     nowMs: START_MS,
     ...overrides,
   });
@@ -50,6 +51,20 @@ describe('a submission that is counted', () => {
   ])('%s', (_how, backlog, expected) => {
     expect(secondsLeft({ backlog })).toBeCloseTo(expected + OVERHEAD, 1);
   });
+
+  test.each([
+    ['small', 0.25, 'with endless work in the other lane', backlogOf(1_000, 100_000), 40],
+    ['bulk', 0.25, 'with endless work in the other lane', backlogOf(100_000, 1_000), 1_000 / 75],
+    // Within eight seconds both lanes worked: 200 of the small lane's are done, and 600 of the other's.
+    ['small', 0.25, 'some seconds after the snapshot', backlogOf(1_000, 100_000, 8_000), 40],
+    ['small', 0.8, 'with little work in the other lane', backlogOf(1_000, 100), 11],
+  ] as const)(
+    'in the %s lane, a share of %d for the small one, %s',
+    (lane, smallLaneShare, _how, backlog, expected) => {
+      const submission = makeProcessing(1_000, { lane });
+      expect(secondsLeft({ submission, backlog, smallLaneShare })).toBeCloseTo(expected + OVERHEAD, 1);
+    },
+  );
 
   test('counts only what it has left', () => {
     expect(secondsLeft({ counts: countsOf(1_000, 200, 800) })).toBe(2 + OVERHEAD);

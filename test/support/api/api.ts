@@ -63,6 +63,7 @@ const LIMITS: SubmitDeps['settings'] = {
   admission: { maxOpenRecordsPerTenant: 5_000, maxOpenRecords: 20_000, maxOpenSubmissionsPerTenant: 10 },
   retentionDays: 30,
   deadlineHours: 24,
+  smallLaneShare: 0.5,
   pacePerSecond: 100,
 };
 
