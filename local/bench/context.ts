@@ -23,6 +23,8 @@ export interface RigSetup extends LocalOptions {
   readonly limit: ProviderLimit;
 }
 
+/** More than the event sources of a stage of this size start: with fewer workers than derived, slots pass by unused. */
+const MAX_ENVIRONMENTS = 8;
 const TOLERATED_SHARE = 0.05;
 /** Below it the start of the workers is a good part of the whole. */
 const MIN_RECORDS = 1_000;
@@ -42,7 +44,11 @@ export class Rigs {
   #current: Promise<Rig> | undefined;
 
   async run<T>({ limit, variables, ...options }: RigSetup, work: (rig: Rig) => Promise<T>): Promise<T> {
-    const starting = startRig({ ...options, variables: { ...limitVariables(limit), ...variables } });
+    const starting = startRig({
+      maxEnvironments: MAX_ENVIRONMENTS,
+      ...options,
+      variables: { ...limitVariables(limit), ...variables },
+    });
     this.#current = starting;
     const rig = await starting;
     try {
