@@ -111,7 +111,8 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
     request: { ...request, finishedBefore: Math.min(request.finishedBefore ?? Infinity, run.startedAtMs) },
     firstRecordNo: 1,
     max: request.limit - report.report.replayed,
-    only: ({ state }) => state === 'dead_lettered',
+    only: ({ recordNo, state, reason }) =>
+      recordNo === row.recordNo || state === 'dead_lettered' || reason === 'deadline_passed',
     skips: { skipped: () => undefined },
   });
   run.drained.set(submissionId, sent);

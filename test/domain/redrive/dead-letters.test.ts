@@ -67,6 +67,22 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(0);
   });
 
+  it('replays also the dead letters of a submission whose time was up before they were looked at', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(3);
+    await rig.finish([
+      { recordNo: 1, state: 'failed', reason: 'deadline_passed' },
+      { recordNo: 2, state: 'failed', reason: 'deadline_passed' },
+      { recordNo: 3, state: 'failed', reason: 'provider_rejected' },
+    ]);
+    for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    const counted = await rig.ask({ mode: 'dead_letter_queue' });
+    expect(counted).toMatchObject({ replayed: 2, byReason: { deadline_passed: 2 } });
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 2, byReason: { deadline_passed: 2 } });
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1, 2]);
+    expect(left(rig)).toBe(0);
+  });
+
   it('looks once into a file that is gone, however many of its records lie there', async () => {
     const rig = createRedriveRig();
     await rig.seed(30);
