@@ -71,7 +71,7 @@ export const capacityOf = (stage: Pick<Stage, 'providers' | 'worker'>): Capacity
 export function clearableRecords(
   stage: Pick<Stage, 'providers' | 'contractAgeSeconds' | 'admission'>,
 ): Record<Lane, number> {
-  const perSecond = Math.min(...providersOf(stage).map(usableRate)) * PACE_SHARE;
+  const perSecond = Math.min(...providersOf(stage).map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
   const within = (seconds: number): number => Math.min(Math.floor(perSecond * seconds), stage.admission.maxOpenRecords);
   return { small: within(stage.contractAgeSeconds.small), bulk: within(stage.contractAgeSeconds.bulk) };
 }

@@ -1,4 +1,4 @@
-import { capacityOf, defineStage, providersOf, StageError } from '../../config/stage.ts';
+import { capacityOf, clearableRecords, defineStage, providersOf, StageError } from '../../config/stage.ts';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
 
@@ -69,6 +69,14 @@ describe('a stage', () => {
     const [defaultCompany, defaultGeo] = providersOf(defineStage(valid));
     expect(company).toEqual(defaultCompany);
     expect(geo).toEqual({ ...defaultGeo, ratePerSecond: 7 });
+  });
+});
+
+describe('what can be finished within the contract', () => {
+  it('goes by the rate that a small burst leaves', () => {
+    const stage = defineStage({ ...valid, providers: { company: { ratePerSecond: 200, burst: 1 } } });
+    // One call every 30 ms: 5 of the rate, 25 for what may be late.
+    expect(clearableRecords(stage)).toEqual({ small: 60_000, bulk: 480_000 });
   });
 });
 
