@@ -206,9 +206,7 @@ describe('the output of all functions', () => {
         await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId: 'somebody' }));
       }
     }
-    for (const { name, environment } of sluice.functions.specs) {
-      // Who runs redrive hands it a request of his own, which it repeats to him.
-      if (environment['POWERTOOLS_SERVICE_NAME'] === 'redrive') continue;
+    for (const { name } of sluice.functions.specs) {
       const event = {
         Records: [{ body: plant(`event of ${name}`) }],
         headers: plant(`headers of ${name}`),
@@ -220,11 +218,48 @@ describe('the output of all functions', () => {
     lambda.destroy();
   }
 
+  async function redrive(request: object): Promise<{ failed: boolean; answer: string }> {
+    const lambda = new LambdaClient(operator());
+    const Payload = Buffer.from(JSON.stringify(request));
+    const invoked = await lambda.send(new InvokeCommand({ FunctionName: sluice.functionOf('redrive').name, Payload }));
+    lambda.destroy();
+    return { failed: invoked.FunctionError !== undefined, answer: invoked.Payload?.transformToString() ?? '' };
+  }
+
+  /** What operators replay, and what they ask for that cannot be done: of a refused request only the wrong field is repeated. */
+  async function operatorsReplay({ id }: SubmissionView): Promise<void> {
+    const everything = { submissionId: id, force: true, dryRun: false };
+    expect(JSON.parse((await redrive(everything)).answer)).toMatchObject({ replayed: 5, unsent: 0 });
+    await waitFor(
+      () => clientOf(sluice).submission(id),
+      ({ state, counts }) => state === 'failed' && counts.failed === 5,
+    );
+    expect(JSON.parse((await redrive({ mode: 'dead_letter_queue', dryRun: false })).answer)).toMatchObject({
+      // Messages that nobody could read.
+      byReason: { unreadable_message: expect.any(Number) },
+    });
+    const nobody = { tenantId: plant('tenant of a redrive'), finishedAfter: '2026-01-01T00:00:00Z' };
+    expect(JSON.parse((await redrive(nobody)).answer)).toMatchObject({ replayed: 0 });
+
+    const others = () => ({
+      submissionId: plant('submission of a refused redrive'),
+      tenantId: plant('tenant of a refused redrive'),
+      provider: plant('provider of a refused redrive'),
+      cursor: plant('cursor of a refused redrive'),
+    });
+    const wrong = `zw${randomBytes(6).toString('hex')}`;
+    const { failed, answer } = await redrive({ ...others(), limit: wrong });
+    expect([failed, answer.includes(`limit is \\"${wrong}`)]).toEqual([true, true]);
+    const unknown = await redrive({ ...others(), recordId: plant('value of an unknown field') });
+    expect([unknown.failed, unknown.answer.includes('There is no field recordId')]).toEqual([true, true]);
+  }
+
   /** What is stored is damaged, and services fail: functions end in ways that nobody foresaw. */
   async function storesGoBadly({ id }: SubmissionView): Promise<void> {
     const s3 = new S3Client({ ...operator(), forcePathStyle: true });
     const dynamo = new DynamoDBClient(operator());
-    const Key = `results/acme/${id}/v1/manifest.json`;
+    // Of the second results: the submission was replayed.
+    const Key = `results/acme/${id}/v2/manifest.json`;
     const Body = `${plant('damaged manifest')}\n    at ${plant('frame in a manifest')} (file.ts:1:1)`;
     await s3.send(new PutObjectCommand({ Bucket: sluice.resources.buckets['Files/Bucket'] ?? '', Key, Body }));
     expect((await call(sluice, `/v1/submissions/${id}/results`)).status).toBe(500);
@@ -239,6 +274,7 @@ describe('the output of all functions', () => {
     );
     expect((await call(sluice, `/v1/submissions/${id}`)).status).toBe(500);
     expect((await call(sluice, `/v1/submissions/${id}/cancel`, { method: 'POST' })).status).toBe(500);
+    expect((await redrive({ submissionId: id, dryRun: false })).failed).toBe(true);
     const restore = sluice.cloud.faults.add({ match: { service: 'dynamodb' }, rate: 1, error: 'unavailable' });
     const down = await call(sluice, '/v1/submissions', { headers: { 'x-custom': plant('header in an outage') } });
     expect(down.status).toBe(503);
@@ -256,15 +292,14 @@ describe('the output of all functions', () => {
     await providersGoBadly();
     await requestsGoBadly();
     await messagesGoBadly();
+    await operatorsReplay(failing);
     await storesGoBadly(failing);
     await sluice.fireSchedule('reconciler');
   });
 
   test('has a line of every function, and tells what happened', () => {
     const sources = new Set(written.map(({ source }) => source));
-    const silent = sluice.functions.specs.filter(
-      ({ name, environment }) => environment['POWERTOOLS_SERVICE_NAME'] !== 'redrive' && !sources.has(name),
-    );
+    const silent = sluice.functions.specs.filter(({ name }) => !sources.has(name));
     expect(silent.map(({ name }) => name)).toEqual([]);
     const text = written.map((line) => line.text).join('\n');
     for (const expected of [
@@ -278,10 +313,11 @@ describe('the output of all functions', () => {
       '_aws',
       '"status":"500"',
       'DependencyUnavailableError',
+      'redriven',
     ]) {
       expect(text).toContain(expected);
     }
-    expect(planted.size).toBeGreaterThan(70);
+    expect(planted.size).toBeGreaterThan(80);
   });
 
   test('has none of the words that were planted, from wherever', () => {
