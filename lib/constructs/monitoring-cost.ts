@@ -1,10 +1,5 @@
+import { priceOf } from '../../config/prices.ts';
 import { ownSeries } from './own-series.ts';
-
-/** US dollars a month in us-east-1, without the free tier, https://aws.amazon.com/cloudwatch/pricing/ */
-const PER_SERIES = 0.3;
-const PER_ALARM_METRIC = 0.1;
-const PER_COMPOSITE_ALARM = 0.5;
-const PER_DASHBOARD = 3;
 
 /** The most that watching a stage may cost: about what its tables and functions cost for some million records. */
 export const MONITORING_CAP_USD = 60;
@@ -27,6 +22,10 @@ export function monitoringCost(
   alarmMetrics: number,
 ): MonitoringCost {
   const series = ownSeries(stageName, providerNames).length;
-  const usd = series * PER_SERIES + alarmMetrics * PER_ALARM_METRIC + PER_COMPOSITE_ALARM + PER_DASHBOARD;
+  const usd =
+    priceOf('metric', series) +
+    priceOf('alarmMetric', alarmMetrics) +
+    priceOf('compositeAlarm', 1) +
+    priceOf('dashboard', 1);
   return { series, alarmMetrics, usdPerMonth: Math.round(usd * 100) / 100 };
 }

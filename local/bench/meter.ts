@@ -30,7 +30,9 @@ export interface Operations {
   s3Gets: number;
   otherCalls: number;
   invocations: number;
-  gigabyteSeconds: number;
+  /** Of the workers, who wait for slots most of the time, and of everything else. */
+  workerGigabyteSeconds: number;
+  otherGigabyteSeconds: number;
   logBytes: number;
 }
 
@@ -47,7 +49,8 @@ const nothing = (): Operations => ({
   s3Gets: 0,
   otherCalls: 0,
   invocations: 0,
-  gigabyteSeconds: 0,
+  workerGigabyteSeconds: 0,
+  otherGigabyteSeconds: 0,
   logBytes: 0,
 });
 
@@ -60,9 +63,15 @@ export function meter({ cloud, functions }: LocalSluice): () => Operations {
       return [physicalId, Array.isArray(declared) ? declared.length : 0];
     }),
   );
+  const workers = new Set(
+    cloud
+      .byType('AWS::Lambda::Function')
+      .filter(({ path }) => path.includes('/Worker/'))
+      .map(({ physicalId }) => physicalId),
+  );
   const stop = [
     cloud.onCall((call) => countCall(counted, call, indexes.get(call.target ?? '') ?? 0)),
-    functions.onInvocation((report) => countInvocation(counted, report)),
+    functions.onInvocation((report) => countInvocation(counted, report, workers.has(report.functionName))),
     functions.logs.observe((line) => countLine(counted, line)),
   ];
   return () => {
@@ -100,9 +109,9 @@ function countDynamo(counted: Operations, call: ObservedCall, indexes: number): 
 /** Of a table's items, only heads have the attributes of its indexes; see docs/architecture.md. */
 const isHead = (input: unknown): boolean => JSON.stringify(input).includes('"part":{"S":"meta"}');
 
-function countInvocation(counted: Operations, { billedMs, memoryMb }: InvocationReport): void {
+function countInvocation(counted: Operations, { billedMs, memoryMb }: InvocationReport, isWorker: boolean): void {
   counted.invocations += 1;
-  counted.gigabyteSeconds += (billedMs / 1_000) * (memoryMb / 1_024);
+  counted[isWorker ? 'workerGigabyteSeconds' : 'otherGigabyteSeconds'] += (billedMs / 1_000) * (memoryMb / 1_024);
 }
 
 function countLine(counted: Operations, { text }: LogLine): void {

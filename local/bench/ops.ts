@@ -38,9 +38,10 @@ export function figuresOf(counted: Operations, succeeded: number): BenchResult['
     atMost('S3 PUT, LIST', per(counted.s3Puts), MOST.s3Puts, decimals(5)),
     reported('S3 GET', decimals(5)(per(counted.s3Gets))),
     atMost('log bytes', per(counted.logBytes), MOST.logBytes, decimals(0)),
+    reported('Lambda invocations', show(per(counted.invocations))),
     reported(
-      'Lambda',
-      `${show(per(counted.invocations))} invocations, ${decimals(5)(per(counted.gigabyteSeconds))} GB-s`,
+      'GB-s of workers; of the others',
+      [counted.workerGigabyteSeconds, counted.otherGigabyteSeconds].map((gbs) => decimals(5)(per(gbs))).join('; '),
     ),
     reported('other AWS calls', `${counted.otherCalls} in all`),
   ];

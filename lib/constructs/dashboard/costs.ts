@@ -1,23 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import { priceOf } from '../../../config/prices.ts';
 import type { MonitoringCost } from '../monitoring-cost.ts';
 import { graph, heading, type Shown } from './parts.ts';
-
-/** US dollars in us-east-1, without free tiers; to be corrected for other regions and contracts. */
-const PRICES = {
-  /** arm64, https://aws.amazon.com/lambda/pricing/ */
-  lambdaGbSecond: 0.0000133334,
-  lambdaRequest: 0.2e-6,
-  /** Standard queues, https://aws.amazon.com/sqs/pricing/ */
-  sqsRequest: 0.4e-6,
-  /** On demand, https://aws.amazon.com/dynamodb/pricing/on-demand/ */
-  dynamoWrite: 0.625e-6,
-  dynamoRead: 0.125e-6,
-  /** REST API, https://aws.amazon.com/api-gateway/pricing/ */
-  apiRequest: 3.5e-6,
-  /** Ingestion of standard logs, https://aws.amazon.com/cloudwatch/pricing/ */
-  logByte: 0.5e-9,
-};
 
 const HOURLY = { period: Duration.hours(1), statistic: 'Sum' };
 
@@ -59,8 +44,8 @@ const lambda = ({ functions }: Shown): MathExpression =>
   sum(
     'Lambda',
     functions.flatMap(({ fn, memoryMb }) => [
-      [fn.metricDuration(HOURLY), (memoryMb / 1024 / 1000) * PRICES.lambdaGbSecond] as const,
-      [fn.metricInvocations(HOURLY), PRICES.lambdaRequest] as const,
+      [fn.metricDuration(HOURLY), priceOf('lambdaGbSecond', memoryMb / 1024 / 1000)] as const,
+      [fn.metricInvocations(HOURLY), priceOf('lambdaRequest', 1)] as const,
     ]),
   );
 
@@ -74,7 +59,7 @@ const queues = (shown: Shown): MathExpression =>
         queue.metricNumberOfMessagesReceived(HOURLY),
         queue.metricNumberOfMessagesDeleted(HOURLY),
         queue.metricNumberOfEmptyReceives(HOURLY),
-      ].map((metric) => [metric, PRICES.sqsRequest] as const),
+      ].map((metric) => [metric, priceOf('sqsRequest', 1)] as const),
     ),
   );
 
@@ -82,12 +67,12 @@ const tables = (shown: Shown): MathExpression =>
   sum(
     'DynamoDB',
     shown.tables.flatMap((table) => [
-      [table.metricConsumedWriteCapacityUnits(HOURLY), PRICES.dynamoWrite] as const,
-      [table.metricConsumedReadCapacityUnits(HOURLY), PRICES.dynamoRead] as const,
+      [table.metricConsumedWriteCapacityUnits(HOURLY), priceOf('dynamoWrite', 1)] as const,
+      [table.metricConsumedReadCapacityUnits(HOURLY), priceOf('dynamoRead', 1)] as const,
     ]),
   );
 
-const api = (shown: Shown): MathExpression => sum('API Gateway', [[shown.api.count, PRICES.apiRequest]]);
+const api = (shown: Shown): MathExpression => sum('API Gateway', [[shown.api.count, priceOf('apiRequest', 1)]]);
 
 const logs = ({ functions, accessLog }: Shown): MathExpression =>
   sum(
@@ -99,7 +84,7 @@ const logs = ({ functions, accessLog }: Shown): MathExpression =>
         dimensionsMap: { LogGroupName: logGroupName },
         ...HOURLY,
       }),
-      PRICES.logByte,
+      priceOf('logGb', 1e-9),
     ]),
   );
 

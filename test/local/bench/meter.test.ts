@@ -16,7 +16,8 @@ const NOTHING: Operations = {
   s3Gets: 0,
   otherCalls: 0,
   invocations: 0,
-  gigabyteSeconds: 0,
+  workerGigabyteSeconds: 0,
+  otherGigabyteSeconds: 0,
   logBytes: 0,
 };
 

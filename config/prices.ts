@@ -11,8 +11,8 @@ export interface Price {
 const MILLION = 1_000_000;
 
 /**
- * On-demand prices of US East (N. Virginia), as published in 2026, without free tiers and volume discounts. They change, and
- * differ between regions: what the model is for is the ratio between designs.
+ * On-demand prices of US East (N. Virginia), as published in 2026, without free tiers and volume discounts: for the dashboard's and the
+ * capacity plan's estimates. Correct them for another region or contract.
  */
 export const PRICES = {
   sqsRequest: {
@@ -48,6 +48,12 @@ export const PRICES = {
     per: 1,
     source: 'https://aws.amazon.com/lambda/pricing/',
   },
+  apiRequest: {
+    what: 'API Gateway requests (REST)',
+    usd: 3.5,
+    per: MILLION,
+    source: 'https://aws.amazon.com/api-gateway/pricing/',
+  },
   logGb: {
     what: 'CloudWatch Logs, GB taken in',
     usd: 0.5,
@@ -55,7 +61,7 @@ export const PRICES = {
     source: 'https://aws.amazon.com/cloudwatch/pricing/',
   },
   metric: { what: 'CloudWatch metrics', usd: 0.3, per: 1, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  alarm: {
+  alarmMetric: {
     what: 'CloudWatch alarms, per metric looked at',
     usd: 0.1,
     per: 1,
@@ -91,21 +97,5 @@ export const PRICES = {
 
 export type Priced = keyof typeof PRICES;
 
-/** How much of each thing is used. */
-export type Usage = Readonly<Partial<Record<Priced, number>>>;
-
 /** US dollars for this much of one thing. */
 export const priceOf = (priced: Priced, amount: number): number => (amount * PRICES[priced].usd) / PRICES[priced].per;
-
-/** US dollars for everything together. */
-export const totalOf = (usage: Usage): number =>
-  entriesOf(usage).reduce((sum, [priced, amount]) => sum + priceOf(priced, amount), 0);
-
-/** What is used, in the order of the price list. */
-export const entriesOf = (usage: Usage): [Priced, number][] =>
-  pricedThings.flatMap((priced) => {
-    const amount = usage[priced];
-    return amount === undefined || amount === 0 ? [] : [[priced, amount]];
-  });
-
-const pricedThings = Object.keys(PRICES).filter((name): name is Priced => name in PRICES);
