@@ -1,13 +1,11 @@
-import { createFailureRow, FAILURES_TO_SUSPECT } from '../breaker.ts';
 import { isOpenForCalls, reserveSlots, sleepUntil } from '../pacer.ts';
 import type { ProviderState } from '../ports.ts';
-import { latestStartMs } from '../providers.ts';
 import type { TimeBudget } from '../time.ts';
-import { callUnlessStopped, deferred, failedInternally, startWithinMs } from './call.ts';
-import type { CallSubject, EnrichDeps, ProviderResult, Run } from './call.ts';
-import { judge, note, probe, type Verdict } from './outage.ts';
+import { deferred, failedInternally, startWithinMs } from './call.ts';
+import type { EnrichDeps, ProviderResult, Run } from './call.ts';
+import { probe } from './outage.ts';
 import type { Provider } from './provider.ts';
-import { createTurns } from './turns.ts';
+import { callAtSlots, type Inquiry, type Question } from './round.ts';
 
 /** A block that ends within this time is sat out: handing the records back and receiving them again takes as long. */
 const SIT_OUT_MS = 2_000;
@@ -17,18 +15,9 @@ const SIT_OUT_MS = 2_000;
  */
 const MAX_TRIES = 5;
 
-/** One record that a provider is to be asked about. */
-export interface Question {
-  url: string;
-  /** Whose log lines the calls are. */
-  about?: CallSubject;
-  /** Whether another failure would end the record: that is not believed before the provider is known to work. */
-  isLastAttempt: boolean;
-}
-
 /**
- * Asks one provider about several records: reserves exactly as many slots, starts the calls at them, understands the
- * answers, and tells the breaker. One result per question, in their order. Never throws.
+ * Asks one provider about several records: reserves exactly as many slots as calls may start now, starts the calls at them,
+ * understands the answers, and tells the breaker. One result per question, in their order. Never throws.
  */
 export async function askProvider(
   deps: EnrichDeps,
@@ -49,14 +38,6 @@ export async function askProvider(
   return questions.map((_, index) => inquiry.results.get(index) ?? rest);
 }
 
-interface Inquiry {
-  questions: readonly Question[];
-  /** Results so far, by index of the question. */
-  results: Map<number, ProviderResult>;
-  /** Reservations of which calls came too late for their slots. */
-  misses: number;
-}
-
 const waiting = ({ questions, results }: Inquiry): number[] =>
   [...questions.keys()].filter((index) => !results.has(index));
 
@@ -66,14 +47,16 @@ async function inquire(run: Run, inquiry: Inquiry): Promise<ProviderResult> {
     const open = waiting(inquiry);
     if (open.length === 0) break;
     const withinMs = startWithinMs(run);
-    const { config } = run.provider;
+    const { config, callsAtOnce } = run.provider;
     run.seenAtMs = run.deps.clock.now();
-    const { slotsMs, state } = await reserveSlots(run.deps, { provider: config, slots: open.length, withinMs });
+    // The calls that wait for others to end take their slots when they may start: until then, slots are lost to the fleet.
+    const slots = Math.min(open.length, callsAtOnce);
+    const { slotsMs, state } = await reserveSlots(run.deps, { provider: config, slots, withinMs });
     if (state === undefined) return deferred(run, 'out_of_time');
     if (slotsMs.length > 0) {
-      const missed = await callAtSlots(run, inquiry, state, slotsMs);
-      if (missed === 0) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
-      inquiry.misses += 1;
+      const called = slotsMs.length < slots ? open.slice(0, slotsMs.length) : open;
+      const again = await callAtSlots(run, inquiry, state, slotsMs, called);
+      if (again === 0) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
       continue;
     }
     const refusal = await refused(run, inquiry, state);
@@ -103,58 +86,4 @@ async function probeFirst(run: Run, inquiry: Inquiry, state: ProviderState): Pro
   const probed = await probe(run, state, inquiry.questions[first]);
   if (probed.result !== undefined) inquiry.results.set(first, probed.result);
   return probed.outcome === 'closed' ? undefined : deferred(run, 'breaker_open', probed.untilMs);
-}
-
-/**
- * Starts one call at every slot, for the records that wait longest; the others stay without a result. Returns how many calls
- * came too late for their slots: they are without a result, too.
- */
-async function callAtSlots(
-  run: Run,
-  inquiry: Inquiry,
-  state: ProviderState,
-  slotsMs: readonly number[],
-): Promise<number> {
-  const { clock, telemetry } = run.deps;
-  const waitMs = Math.max(0, (slotsMs[0] ?? 0) - clock.now());
-  const provider = run.provider.config.name;
-  telemetry.emit({ name: 'pacer_wait', level: 'debug', provider, durationMs: waitMs, count: slotsMs.length });
-
-  const row = createFailureRow();
-  const turns = createTurns(run, slotsMs, latestStartMs(run.provider.config, inquiry.misses));
-  const missed = new Set<number>();
-  const called = waiting(inquiry).slice(0, slotsMs.length);
-  await Promise.all(
-    called.map(async (index, turn) => {
-      if (!(await turns(turn))) {
-        missed.add(index);
-        return;
-      }
-      // Something is wrong, and the calls of this batch that have not started need not find it out once more.
-      if (row.inARow() >= FAILURES_TO_SUSPECT) return;
-      const question = inquiry.questions[index];
-      const result = await callInTime(run, question?.url ?? '', question?.about);
-      note(row, result, question?.isLastAttempt === true);
-      inquiry.results.set(index, result);
-    }),
-  );
-  const verdict = await judge(run, state, row);
-  for (const index of called.filter((each) => !missed.has(each))) {
-    const result = inquiry.results.get(index);
-    // What an outage did is not the record's failure: it costs no attempt.
-    const isOutage = result?.kind === 'transient' && result.reason !== 'internal_error' && verdict.outage;
-    if (result === undefined || isOutage) inquiry.results.set(index, excuse(run, verdict));
-  }
-  return missed.size;
-}
-
-const excuse = (run: Run, verdict: Verdict): ProviderResult =>
-  verdict.outage ? deferred(run, verdict.reason, verdict.untilMs) : deferred(run, 'breaker_open');
-
-async function callInTime(run: Run, url: string, about: CallSubject = {}): Promise<ProviderResult> {
-  try {
-    return await callUnlessStopped(run, url, about);
-  } catch (error) {
-    return failedInternally(run, error, about);
-  }
 }

@@ -64,17 +64,15 @@ export const startWithinMs = ({ provider, budget }: Pick<Run, 'provider' | 'budg
 export const callProvider = async (run: Run, url: string, about: CallSubject = {}): Promise<ProviderResult> =>
   run.provider.gate(async () => callNow(run, url, about));
 
-/** Calls the provider once, unless the batch has found it closed or time has run out, be it while the call waited its turn. */
-export const callUnlessStopped = async (run: Run, url: string, about: CallSubject): Promise<ProviderResult> =>
-  run.provider.gate(async () => {
-    const { deps, halt } = run;
-    if (halt !== undefined && halt.untilMs > deps.clock.now()) return deferred(run, halt.reason, halt.untilMs);
-    if (startWithinMs(run) < 0) return deferred(run, 'out_of_time');
-    return callNow(run, url, about);
-  });
+/** Why a call is not to start any more, if so: the batch has found the provider closed, or time has run out. */
+export function stoppedBy(run: Run): ProviderResult | undefined {
+  const { deps, halt } = run;
+  if (halt !== undefined && halt.untilMs > deps.clock.now()) return deferred(run, halt.reason, halt.untilMs);
+  return startWithinMs(run) < 0 ? deferred(run, 'out_of_time') : undefined;
+}
 
-/** A refused credential is read again, and with a new one the call is repeated at once. */
-async function callNow(run: Run, url: string, about: CallSubject): Promise<ProviderResult> {
+/** Calls the provider once, from inside its gate. A refused credential is read again, and with a new one the call is repeated at once. */
+export async function callNow(run: Run, url: string, about: CallSubject): Promise<ProviderResult> {
   const { deps, provider } = run;
   const { name } = provider.config;
   const credential = await deps.credentials.get(name);

@@ -12,6 +12,8 @@ export interface Provider {
   rules: AnswerRules;
   /** Lets this process's calls through, as many at the same time as its share of the provider's limit. */
   gate: Gate;
+  /** How many that is; Infinity where the provider sets no limit. */
+  callsAtOnce: number;
   /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
   canaryUrl?: string;
 }
@@ -41,7 +43,8 @@ function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
   const { name, answers, maxBodyBytes, responseSchema, canary } = config;
   const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
   const lookup = createLookup(config);
-  const prepared = { config, lookup, rules: { name, answers, maxBodyBytes, checkBody }, gate: createGate(callsAtOnce) };
+  const rules = { name, answers, maxBodyBytes, checkBody };
+  const prepared = { config, lookup, rules, gate: createGate(callsAtOnce), callsAtOnce };
   if (canary === undefined) return prepared;
   const request = lookup(canary);
   if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };

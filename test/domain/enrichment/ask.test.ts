@@ -637,4 +637,59 @@ describe('a provider that limits its concurrent calls', () => {
     expect(await kinds(4)).toEqual(['answer', ...repeat('deferred: provider_throttled', 3)]);
     expect(transport.calls).toHaveLength(2);
   });
+
+  it('never has more calls begin than its rate allows, however many waited for calls that hung', async () => {
+    const world = setUp({ config: { ratePerSecond: 20 } });
+    const { clock, config, deps, transport } = world;
+    const request = transport.request.bind(transport);
+    transport.latencyMs = 1;
+    deps.transport = {
+      request: async (call) => {
+        const answer = await request(call);
+        const isFirstOfWorker = call.url.endsWith('/0');
+        await clock.sleep(isFirstOfWorker ? 5_000 : 0);
+        return answer;
+      },
+    };
+    const workers = Array.from({ length: 6 }, async (_, worker) => {
+      const [api] = prepareProviders([config], { company: 1 });
+      const questions = Array.from({ length: 10 }, (__, i) => ({
+        url: `https://company.example.com/${worker}/${i}`,
+        isLastAttempt: false,
+      }));
+      return api && askProvider({ ...deps, owner: `worker-${worker}` }, api, questions, { remainingMs: () => 60_000 });
+    });
+    const results = await clock.run(Promise.all(workers));
+    expect(results.flat().map((result) => result?.kind)).toEqual(repeat('answer', 60));
+    const starts = transport.calls.map(({ atMs }) => atMs).toSorted((a, b) => a - b);
+    const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(intervalMs(config) - 0.01);
+  });
+
+  it('reserves no slots for calls that have to wait for others', async () => {
+    const { kinds, state, clock, config } = setUp({ config: { ratePerSecond: 1 }, callsAtOnce: 2 });
+    const fromMs = clock.now();
+    expect(await kinds(4)).toEqual(repeat('answer', 4));
+    expect((await state()).nextAtMs - fromMs).toBeLessThan(4 * intervalMs(config) + 100);
+  });
+
+  it('is told of an outage by as few calls as any other', async () => {
+    const { kinds, transport, recordCalls } = setUp({ config: { ratePerSecond: 10_000 }, callsAtOnce: 1 });
+    transport.behave(() => OUT);
+    expect(await kinds(10)).toEqual(repeat('deferred: breaker_open', 10));
+    expect(recordCalls()).toHaveLength(3);
+  });
+
+  it('gets no call without a slot when the pacer does not answer meanwhile', async () => {
+    let reservations = 0;
+    const { kinds, transport } = setUp({
+      callsAtOnce: 1,
+      hook: async ({ method }, apply) => {
+        if (method === 'reserve' && ++reservations > 1) throw new DependencyUnavailableError('Throttled.');
+        return apply();
+      },
+    });
+    expect(await kinds(3)).toEqual(['answer', ...repeat('deferred: dependency_unavailable', 2)]);
+    expect(transport.calls).toHaveLength(1);
+  });
 });
