@@ -8,7 +8,7 @@ const PATIENCE_MS = 300_000;
 /** Far above what this machine does, with a burst that never ends: nothing but the machine limits the calls. */
 const UNLIMITED: ProviderLimit = { ratePerSecond: 10_000, burst: 100_000 };
 /** At this part of what the machine does it is not the machine that is measured. */
-const FEEDABLE_SHARE = 0.6;
+const FEEDABLE_SHARE = 0.5;
 const STEP = 10;
 
 /** Measures how many records per second this machine enriches with nothing to limit it, and derives a limit that it can feed. */
