@@ -26,9 +26,9 @@ export interface Replayed {
 /**
  * Replays records of one submission: reopens all of them before it sends the first. Sent one by one, the last of those that are open
  * would end the submission, write its results and call its customer back, again and again. Reopening may take half of the time that is
- * left: what is reopened is to be sent as well.
+ * left: what is reopened is to be sent as well, also when the reopening then fails.
  *
- * @throws DependencyUnavailableError, ShortReadError: what was reopened is sent by the reconciler.
+ * @throws DependencyUnavailableError, ShortReadError: what was reopened and not sent is sent by the reconciler.
  */
 export async function replaySubmission(
   run: Run,
@@ -37,9 +37,15 @@ export async function replaySubmission(
 ): Promise<Replayed> {
   const target = { submission, generation: submission.generation + 1 };
   const reopened = new Map<number, number[]>();
-  const { selected, nextRecordNo } = await reopenAll(run, target, ledger, wanted, reopened);
+  let ended: Awaited<ReturnType<typeof reopenAll>>;
+  try {
+    ended = await reopenAll(run, target, ledger, wanted, reopened);
+  } catch (error) {
+    await sendAll(run, target, reopened);
+    throw error;
+  }
   const sent = await sendAll(run, target, reopened);
-  return { selected, sent, ...(nextRecordNo !== undefined && { nextRecordNo }) };
+  return { ...ended, sent };
 }
 
 /** Adds what it reopened to `reopened`, by chunk. */

@@ -1,4 +1,5 @@
 import { encodeBody } from '../../../lambdas/domain/messages.ts';
+import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
 import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
 import { redrive } from '../../../lambdas/domain/redrive/redrive.ts';
@@ -266,6 +267,20 @@ describe('a replay', () => {
     expect(await rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).toMatchObject({ replayed: 600, unsent: 0 });
     expect(reopenedAtSend).toEqual([600, 600, 600]);
     expect(rig.messages()).toHaveLength(600);
+  });
+
+  it('sends what it has reopened before it fails', async () => {
+    let reopenings = 0;
+    const rig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'ledger' && method === 'reopen' && ++reopenings === 2) throw new Error('The second chunk fails.');
+        return proceed();
+      },
+    });
+    await rig.seed(CHUNK_RECORDS + 1);
+    await rig.finish(Array.from({ length: CHUNK_RECORDS + 1 }, (_, index) => dead(index + 1)));
+    await expect(rig.ask({ submissionId: SUBMISSION_ID, dryRun: false })).rejects.toThrow('The second chunk fails.');
+    expect(rig.messages()).toHaveLength(CHUNK_RECORDS);
   });
 
   it('stops reopening when half of its time is over, and sends what it has reopened', async () => {
