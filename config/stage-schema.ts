@@ -116,9 +116,12 @@ export const stageSchema = v.strictObject({
   /** How long submissions, records, uploads and results are kept. */
   retentionDays: v.optional(whole(1, 3_650, 'days'), 30),
   /** A submission that is still open after this time ends `expired`. */
-  submissionDeadlineHours: v.optional(whole(1, 24 * 13, 'hours'), 72),
-  /** How long messages stay in the queues; the dead-letter queues keep them for 14 days. */
-  queueRetentionDays: v.optional(whole(1, 13, 'days'), 4),
+  submissionDeadlineHours: v.optional(whole(1, 24 * 11, 'hours'), 72),
+  /**
+   * How long messages stay in the queues. Dead letters are deleted 14 days after they were first sent, so the longer they may have
+   * waited before, the less time is left to deal with them: at 11 the alarm about it rings after one day.
+   */
+  queueRetentionDays: v.optional(whole(1, 11, 'days'), 4),
   contractAgeSeconds: v.optional(contractAgeSeconds, {}),
   /** Silence after which a record's message counts as lost and is sent again from the file; a backlog makes it longer by itself. */
   lostAfterSeconds: v.optional(whole(60, 86_400, 'seconds'), 600),

@@ -183,8 +183,11 @@ export interface QueueDepth {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
-  /** When the oldest message that is still in the queue was first sent, ms since the epoch; undefined when empty. */
-  readonly oldestSentTimestamp: number | undefined;
+  /**
+   * When the oldest message that is still in the queue came into it, ms since the epoch; undefined when empty. For a dead letter that is
+   * when it was moved there: it expires by the time at which it was first sent, but its queue's age does not count from then.
+   */
+  readonly oldestArrivalTimestamp: number | undefined;
 }
 
 /** A request to run a function, from `lambda:Invoke` or from an event source. */

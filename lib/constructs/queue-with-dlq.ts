@@ -29,11 +29,13 @@ const MAX_RECEIVE_COUNT = 5;
 
 /**
  * The longest that SQS keeps a message. A message moves with its original time of sending, so a dead-letter queue must keep
- * messages longer than its source, https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
+ * messages longer than its source. The age of a dead-letter queue counts from the move, however: a dead letter may have used up
+ * all of its source's retention before,
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html
  */
 const DLQ_RETENTION_DAYS = 14;
-/** Age at which dead letters are about to be lost: time is left to redrive them. */
-const DLQ_ALARM_DAYS = 10;
+/** What is at least left to redrive dead letters before they are lost, when their alarm rings. */
+const DLQ_RESERVE_DAYS = 2;
 
 /**
  * Messages of a standard queue that may be in flight. Beyond it a poller gets nothing, without an error,
@@ -95,7 +97,7 @@ export class QueueWithDlq extends Construct {
     });
   }
 
-  #watchDeadLetters({ alarms, holds }: QueueWithDlqProps): void {
+  #watchDeadLetters({ alarms, holds, retentionDays }: QueueWithDlqProps): void {
     addAlarm(this, 'DeadLetters', alarms, {
       // Not the number sent: what a redrive policy moves is not counted as sent.
       metric: this.dlq.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
@@ -109,12 +111,12 @@ export class QueueWithDlq extends Construct {
     });
     addAlarm(this, 'DeadLettersExpiring', alarms, {
       metric: this.dlq.metricApproximateAgeOfOldestMessage(PER_MINUTE),
-      threshold: Duration.days(DLQ_ALARM_DAYS).toSeconds(),
+      threshold: Duration.days(DLQ_RETENTION_DAYS - retentionDays - DLQ_RESERVE_DAYS).toSeconds(),
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 5,
       missingData: TreatMissingData.NOT_BREACHING,
       severity: 'page',
-      description: `Dead letters with ${holds} expire within ${DLQ_RETENTION_DAYS - DLQ_ALARM_DAYS} days: redrive or save them now.`,
+      description: `Dead letters with ${holds} may expire within ${DLQ_RESERVE_DAYS} days: redrive or save them now.`,
       runbookSection: 'dead-letters-expiring',
     });
   }

@@ -56,13 +56,13 @@ export class Metrics {
   async sampleQueues(atMs = Date.now()): Promise<void> {
     for (const queue of this.#cloud.byType('AWS::SQS::Queue')) {
       const QueueName = queue.arn.split(':').at(-1) ?? '';
-      const { visible, inFlight, delayed, oldestSentTimestamp } = await this.#cloud.inspect.queueDepth(queue.arn);
+      const { visible, inFlight, delayed, oldestArrivalTimestamp } = await this.#cloud.inspect.queueDepth(queue.arn);
       const put = (name: string, value: number, unit = 'Count'): void =>
         this.store.put({ namespace: 'AWS/SQS', name, dimensions: { QueueName } }, value, atMs, unit);
       put('ApproximateNumberOfMessagesVisible', visible);
       put('ApproximateNumberOfMessagesNotVisible', inFlight);
       put('ApproximateNumberOfMessagesDelayed', delayed);
-      const ageSeconds = oldestSentTimestamp === undefined ? 0 : Math.max(0, atMs - oldestSentTimestamp) / 1000;
+      const ageSeconds = oldestArrivalTimestamp === undefined ? 0 : Math.max(0, atMs - oldestArrivalTimestamp) / 1000;
       put('ApproximateAgeOfOldestMessage', Math.floor(ageSeconds), 'Seconds');
     }
   }

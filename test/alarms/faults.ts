@@ -87,16 +87,17 @@ export const queuePurged =
   ({ simulation, from }) =>
     simulation.at(from + afterMinutes, () => simulation.world.queues.live[name].purge());
 
-/** A dead letter of every queue that nobody has looked at for ten days. */
+/** A dead letter of every queue that had waited there for as long as messages are kept, and that nobody has looked at for eight days. */
 export const oldDeadLetters: Arrangement = ({ simulation, from }) => {
   for (const name of QUEUE_NAMES) {
     simulation.at(from, async () => {
       const queue = simulation.world.queues.deadLetters[name];
-      // A message moves with the time at which it was first sent.
       if (!('take' in queue) || typeof queue.take !== 'function') throw new Error(`${name} takes no dead letters.`);
-      const sentAtMs = simulation.scheduler.now() - 10 * DAY_MS;
+      const arrivedAtMs = simulation.scheduler.now() - 8 * DAY_MS;
+      // A message moves with the time at which it was first sent, and expires by it.
+      const sentAtMs = arrivedAtMs - 4 * DAY_MS;
       const message = { messageId: `old-${name}`, body: 'forgotten', group: 'acme', attributes: {}, receiveCount: 5 };
-      await queue.take({ ...message, sentAtMs, visibleAtMs: sentAtMs });
+      await queue.take({ ...message, sentAtMs, arrivedAtMs, visibleAtMs: arrivedAtMs });
     });
   }
 };

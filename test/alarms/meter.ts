@@ -140,12 +140,15 @@ function depthOf(queue: MemoryQueue, nowMs: number): QueueDepth {
   const messages = queue.nextVisibleAtMs() === undefined ? [] : queue.messages();
   const visible = messages.filter(({ visibleAtMs }) => visibleAtMs <= nowMs).length;
   const inFlight = messages.filter(({ visibleAtMs, receiveCount }) => visibleAtMs > nowMs && receiveCount > 0).length;
-  const oldest = messages.reduce((earliest, { sentAtMs }) => Math.min(earliest, sentAtMs), Infinity);
+  const oldest = messages.reduce(
+    (earliest, { sentAtMs, arrivedAtMs = sentAtMs }) => Math.min(earliest, arrivedAtMs),
+    Infinity,
+  );
   return {
     visible,
     inFlight,
     delayed: messages.length - visible - inFlight,
-    oldestSentTimestamp: messages.length === 0 ? undefined : oldest,
+    oldestArrivalTimestamp: messages.length === 0 ? undefined : oldest,
   };
 }
 

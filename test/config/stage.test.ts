@@ -28,6 +28,7 @@ describe('a stage', () => {
       { limits: { maxDirectBodyBytes: 5_000_000 } },
       'limits.maxDirectBodyBytes is 5000000: set a whole number of bytes',
     ],
+    [{ queueRetentionDays: 12 }, 'queueRetentionDays is 12: set a whole number of days from 1 to 11'],
     [{ logs: { retentionDays: 31 } }, 'logs.retentionDays is 31: set one of 1, 3, 5'],
     [{ logs: { successShare: 2 } }, 'logs.successShare is 2: set a number from 0 to 1'],
     [{ alarms: { email: 'nobody' } }, 'alarms.email is "nobody": set an e-mail address'],

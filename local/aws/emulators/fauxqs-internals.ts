@@ -13,6 +13,8 @@ export interface EmulatedQueue {
   inflightMessages: Map<string, { message: GroupedMessage }>;
   delayedMessages: readonly EmulatedMessage[];
   processTimers(): void;
+  /** Takes a message that is sent, or moved here from another queue; not one that becomes visible again. */
+  enqueue(message: EmulatedMessage): void;
   getAttribute(name: string): string | undefined;
 }
 

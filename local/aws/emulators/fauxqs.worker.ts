@@ -55,6 +55,17 @@ function keepGroups(input: unknown): void {
   }
 }
 
+/** When messages came into the queue that they are in. */
+const arrivals = new WeakMap<object, number>();
+
+function noteArrivals(queue: EmulatedQueue): void {
+  const enqueue = queue.enqueue.bind(queue);
+  queue.enqueue = (message) => {
+    arrivals.set(message, Date.now());
+    enqueue(message);
+  };
+}
+
 /** Gives a queue fair ordering: see `FairBacklog`. Purging assigns an empty array, which empties the backlog. */
 function makeFair(queue: EmulatedQueue): void {
   const inFlight = new InFlightByGroup();
@@ -72,16 +83,16 @@ function queueDepth(name: string): QueueDepth | undefined {
   const queue = sqsStore.getQueueByName(name);
   if (queue === undefined) return undefined;
   queue.processTimers();
+  const inFlight = [...queue.inflightMessages.values()].map(({ message }) => message);
   let oldest = Infinity;
-  const inFlight = queue.inflightMessages as Map<string, { message: { sentTimestamp?: number } }>;
-  for (const { sentTimestamp } of queue.messages) oldest = Math.min(oldest, sentTimestamp);
-  for (const { sentTimestamp } of queue.delayedMessages) oldest = Math.min(oldest, sentTimestamp);
-  for (const { message } of inFlight.values()) oldest = Math.min(oldest, message.sentTimestamp ?? Infinity);
+  for (const messages of [queue.messages, queue.delayedMessages, inFlight]) {
+    for (const message of messages) oldest = Math.min(oldest, arrivals.get(message) ?? Infinity);
+  }
   return {
     visible: queue.messages.length,
-    inFlight: inFlight.size,
+    inFlight: inFlight.length,
     delayed: queue.delayedMessages.length,
-    oldestSentTimestamp: oldest === Infinity ? undefined : oldest,
+    oldestArrivalTimestamp: oldest === Infinity ? undefined : oldest,
   };
 }
 
@@ -96,7 +107,11 @@ app.server.keepAliveTimeout = 0;
 const address = app.server.address();
 
 serveCommands(typeof address === 'object' && address !== null ? address.port : 0, {
-  createQueue: ({ name, url, arn, attributes }) => makeFair(sqsStore.createQueue(name, url, arn, attributes)),
+  createQueue: ({ name, url, arn, attributes }) => {
+    const queue = sqsStore.createQueue(name, url, arn, attributes);
+    makeFair(queue);
+    noteArrivals(queue);
+  },
   createTopic: ({ name, arn, attributes }) => {
     snsStore.topics.set(arn, { arn, name, attributes, tags: new Map(), subscriptionArns: [] });
   },

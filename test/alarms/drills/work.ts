@@ -168,7 +168,7 @@ const QUEUES: readonly Drill[] = [
     arrange: together(fileAtFault(['sick', ...good(61)]), dlqEmptied('bulk')),
   },
   {
-    fault: 'dead letters of ten days lie in every dead-letter queue',
+    fault: 'dead letters have lain in every dead-letter queue for eight days',
     lastsFor: 10,
     rings: Object.fromEntries(
       ['SmallLane/Records', 'BulkLane/Records', 'FanOut/Requests', 'Finalization/Requests'].flatMap((queue) => [

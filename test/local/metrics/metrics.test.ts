@@ -94,7 +94,7 @@ describe('the collection', () => {
     const metrics = new Metrics({
       cloud: {
         byType: (type) => (type === 'AWS::SQS::Queue' ? [queue] : []),
-        inspect: { queueDepth: async () => ({ visible: 5, inFlight: 2, delayed: 1, oldestSentTimestamp: 30_000 }) },
+        inspect: { queueDepth: async () => ({ visible: 5, inFlight: 2, delayed: 1, oldestArrivalTimestamp: 30_000 }) },
       },
       functions: {
         logs,

@@ -7,6 +7,8 @@ export interface StoredMessage {
   group: string;
   attributes: Record<string, string>;
   sentAtMs: number;
+  /** When it was moved here, if it was. */
+  arrivedAtMs?: number;
   visibleAtMs: number;
   receiveCount: number;
   receipt?: string;
@@ -134,7 +136,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
     /** How a redrive policy moves a message: it keeps its id, its age and its receive count. */
     take(message) {
       const { receipt: _receipt, ...rest } = message;
-      stored.push({ ...rest, visibleAtMs: clock.now() });
+      stored.push({ arrivedAtMs: clock.now(), ...rest, visibleAtMs: clock.now() });
     },
   };
 }
