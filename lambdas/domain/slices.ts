@@ -97,7 +97,12 @@ export async function eachDelivery(
     try {
       await work(body);
     } catch (error) {
-      telemetry.emit({ name: 'unexpected_error', level: 'error', ...idsIn(body), error });
+      telemetry.emit({
+        name: 'unexpected_error',
+        level: isPassingFailure(error) ? 'warn' : 'error',
+        ...idsIn(body),
+        error,
+      });
       failed.push(messageId);
     }
   }

@@ -1,6 +1,6 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import * as v from 'valibot';
-import { InvalidDataError } from '../domain/errors.ts';
+import { InvalidDataError, isPassingFailure } from '../domain/errors.ts';
 import type { Delivery } from '../domain/ports.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
@@ -49,7 +49,8 @@ export function sqsHandler({ process, telemetry }: SqsHandlerOptions) {
       const ids = new Set(await process(deliveries, invocationBudget(context)));
       return answer(deliveries.filter(({ messageId }) => ids.has(messageId)));
     } catch (error) {
-      telemetry.emit({ name: 'unexpected_error', level: 'error', error, count: deliveries.length });
+      const level = isPassingFailure(error) ? 'warn' : 'error';
+      telemetry.emit({ name: 'unexpected_error', level, error, count: deliveries.length });
       return answer(deliveries);
     } finally {
       telemetry.flush();

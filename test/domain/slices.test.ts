@@ -82,4 +82,16 @@ describe('a failure', () => {
     expect(worked).toEqual(['a', 'c']);
     expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'error', error }]);
   });
+
+  it('at a call to AWS is reported as what passes, and not as a defect', async () => {
+    const { telemetry } = createMemoryWorld({ clock: createTestClock() });
+    const error = new DependencyUnavailableError('Not sent.');
+
+    const failed = await eachDelivery([makeDelivery('a', { messageId: 'a' })], telemetry, async () =>
+      Promise.reject(error),
+    );
+
+    expect(failed).toEqual(['a']);
+    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'warn', error }]);
+  });
 });

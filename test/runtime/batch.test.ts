@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
 import type { Delivery } from '../../lambdas/domain/ports.ts';
 import { sqsHandler, type SqsHandlerOptions } from '../../lambdas/runtime/batch.ts';
 import { createMemoryTelemetry } from '../support/memory/telemetry.ts';
@@ -73,6 +74,13 @@ describe('a batch from SQS', () => {
     expect(await handler({ Records: [record('a'), record('b')] }, context)).toEqual(failuresOf('a', 'b'));
     expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'error', count: 2 }]);
     expect(order).toEqual(['begin request-1', 'process', 'flush']);
+  });
+
+  it('comes back whole, without being called a defect, when a call to AWS fails', async () => {
+    const error = new DependencyUnavailableError('Throttled.');
+    const { handler, telemetry } = setUp(async () => Promise.reject(error));
+    expect(await handler({ Records: [record('a')] }, context)).toEqual(failuresOf('a'));
+    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'warn', error }]);
   });
 
   it.each([
