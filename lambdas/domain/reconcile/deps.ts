@@ -46,7 +46,7 @@ export interface ReconcileSettings {
   /** Calm after which an outage counts as over, and dead letters are replayed; and for how long they are looked for. */
   calmMs: number;
   redriveWithinMs: number;
-  /** Dead letters looked at in one run. */
+  /** Dead letters looked at, or replayed, after which one run begins with no other submission. */
   redrivesPerRun: number;
   /** How long a lane hides a delivered message: what was started alone and is silent for longer has died. */
   visibilityMs: number;

@@ -50,7 +50,6 @@ async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[])
   const left: Delivery[] = [];
   try {
     for (const delivery of deliveries) {
-      run.examined += 1;
       const isDone = (await drainOne(run, lane, delivery)) && !run.request.dryRun;
       (isDone ? done : left).push(delivery);
     }
@@ -63,10 +62,11 @@ async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[])
 /** True when the message may be deleted. */
 async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
   const message = read(delivery.body);
+  if (message !== undefined && run.drained.get(message.submissionId)?.has(message.recordNo)) return true;
+  run.examined += 1;
   if (message === undefined) return drainUnreadable(run, lane, delivery);
   const { submissionId, recordNo } = message;
   const { request, deps } = run;
-  if (run.drained.get(submissionId)?.has(recordNo)) return true;
   if (request.submissionId !== undefined && request.submissionId !== submissionId) return false;
   const submission = await deps.submissions.get(submissionId);
   const [row] = submission === undefined ? [] : await deps.records.getMany([{ submissionId, recordNo }]);
@@ -93,7 +93,10 @@ function skip({ report }: Run, why: Skip, mayDelete: boolean): boolean {
   return mayDelete;
 }
 
-/** A record that was given up: it is replayed like any other failed one, and with the others of its submission. */
+/**
+ * A record that was given up: it is replayed like any other failed one, and with the others of its submission, however many: a part of
+ * them would end the submission once, and the next part once more. The limit is for beginning with another submission.
+ */
 async function drainFailed(run: Run, submission: Submission, row: RecordRow): Promise<boolean> {
   const { deps, request, report } = run;
   if (!rowFits(row, request)) return false;
@@ -104,13 +107,14 @@ async function drainFailed(run: Run, submission: Submission, row: RecordRow): Pr
     return false;
   }
   const { submissionId } = submission;
-  const found = run.drained.has(submissionId) ? undefined : await deps.submissions.getWithLedger(submissionId);
+  const mayBegin = !run.drained.has(submissionId) && report.report.replayed < request.limit;
+  const found = mayBegin ? await deps.submissions.getWithLedger(submissionId) : undefined;
   if (found === undefined) return false;
   // With everything else of this submission that this redrive would come to; what it leaves is left to the next one.
   const { sent } = await replaySubmission(run, found, {
     request: { ...request, finishedBefore: Math.min(request.finishedBefore ?? Infinity, run.startedAtMs) },
     firstRecordNo: 1,
-    max: request.limit - report.report.replayed,
+    max: Infinity,
     only: ({ recordNo, state, reason }) =>
       recordNo === row.recordNo || state === 'dead_lettered' || reason === 'deadline_passed',
     skips: { skipped: () => undefined },

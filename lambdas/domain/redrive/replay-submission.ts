@@ -1,7 +1,7 @@
 import { chunkOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import { reopenChunk, sendReopened, type Target } from './replay.ts';
 import type { RedriveRequest } from './request.ts';
-import { isOver, type Run } from './run.ts';
+import type { Run } from './run.ts';
 import { selectInChunk, type SkipCounter } from './select.ts';
 
 /** What of a submission is to be replayed. */
@@ -61,8 +61,8 @@ async function reopenAll(
   let selected = 0;
   for (const chunk of ledger) {
     if (chunk.chunk < chunkOf(firstRecordNo)) continue;
-    const isEnough = isOver(run) || isHalfOver() || selected >= max;
-    if (isEnough) return { selected, nextRecordNo: Math.max(firstRecordNo, recordNoAt(chunk.chunk, 0)) };
+    if (isHalfOver() || selected >= max)
+      return { selected, nextRecordNo: Math.max(firstRecordNo, recordNoAt(chunk.chunk, 0)) };
     const selection = { firstRecordNo, max: max - selected, only, skips };
     const { rows, nextRecordNo } = await selectInChunk(deps, target.submission, chunk, request, selection);
     selected += rows.length;

@@ -33,7 +33,7 @@ const requestSchema = v.strictObject({
   force: v.optional(v.boolean(), false),
   /** Records that were replayed so often already are left alone: what is replayed by itself leaves a replay to operators. */
   maxRedrives: v.optional(whole(1, MAX_REDRIVES), MAX_REDRIVES),
-  /** Records replayed (or messages looked at), at most. */
+  /** Records replayed, at most; or messages looked at, after which no other submission is begun. */
   limit: v.optional(whole(1, MAX_RECORDS), 100_000),
   ratePerSecond: v.optional(v.pipe(v.number(), v.minValue(0.01), v.maxValue(100_000))),
   /** `nextCursor` of an earlier answer to the same request. */

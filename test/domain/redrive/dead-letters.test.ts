@@ -67,6 +67,26 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(0);
   });
 
+  it('replays all dead letters of a submission at once, whatever its limit, and begins with no other', async () => {
+    const rig = createRedriveRig();
+    const key = 'uploads/acme/up_2';
+    const source = { key, ...rig.world.objects.seed(key, 'record_id,name\nr-1,Name 1\n') };
+    await rig.seed(1, { submissionId: 'sub_other', source });
+    await rig.seed(300);
+    const recordNos = Array.from({ length: 300 }, (_, index) => index + 1);
+    await rig.finish([
+      ...recordNos.map((recordNo) => ({ ...DEAD, recordNo })),
+      { ...DEAD, submissionId: 'sub_other', recordNo: 1 },
+    ]);
+    for (const recordNo of recordNos) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    await park(rig, encodeBody(makeRecordMessage({ submissionId: 'sub_other' })));
+    expect(await rig.ask({ ...drain, limit: 20 })).toMatchObject({ replayed: 300 });
+    expect(rig.messages().filter(({ submissionId }) => submissionId === 'sub_other')).toEqual([]);
+    expect(left(rig)).toBe(1);
+    expect(await rig.ask({ ...drain, limit: 20 })).toMatchObject({ replayed: 1 });
+    expect(left(rig)).toBe(0);
+  });
+
   it('replays also the dead letters of a submission whose time was up before they were looked at', async () => {
     const rig = createRedriveRig();
     await rig.seed(3);

@@ -288,7 +288,7 @@ describe('a replay', () => {
     await rig.seed(600);
     await rig.finish(Array.from({ length: 600 }, (_, index) => dead(index + 1)));
     let remainingMs = 90_000;
-    const budget = { remainingMs: () => (remainingMs -= 5_000) };
+    const budget = { remainingMs: () => (remainingMs -= 10_000) };
     const report = await redrive(rig.deps, { submissionId: SUBMISSION_ID, dryRun: false }, budget);
     expect(report.nextCursor).toBeDefined();
     expect(report.replayed).toBeGreaterThan(0);
