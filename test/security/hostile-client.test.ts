@@ -25,6 +25,8 @@ jest.setTimeout(600_000);
 const BAD_KEYS = 10_000;
 /** After so many of them, memory has taken the shape that it keeps. */
 const WARM = 2_000;
+/** What was kept of every request would be more than this. */
+const MOST_GROWTH = 1.5;
 const UNKNOWN = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
 /** What the victim's submission is full of. */
 const MARKER = 'zqvictimzq';
@@ -120,6 +122,14 @@ async function arrangeVictim(): Promise<void> {
   victim = await ended(clientOf(sluice), (JSON.parse(text) as SubmissionView).id);
   expect(victim).toMatchObject({ state: 'complete', counts: { succeeded: 2 } });
   answers.length = 0;
+}
+
+/** The most memory that any process of a function has had, megabytes, from its own reports. */
+function peakMegabytes(service: string): number {
+  const peaks = sluice.functions.logs
+    .lines(sluice.functionOf(service).name)
+    .flatMap(({ text }) => /Max Memory Used: (\d+) MB/.exec(text)?.[1] ?? []);
+  return Math.max(...peaks.map(Number));
 }
 
 /** Of all that was answered since the last time: nothing fell over, and nothing of the victim's is in it. */
@@ -451,21 +461,55 @@ describe('ten thousand bad keys', () => {
     return seen;
   }
 
-  /** The most memory that any process of the authorizer has had, megabytes, from its own reports. */
-  function peakMegabytes(): number {
-    const { name } = sluice.functionOf('authorizer');
-    const peaks = sluice.functions.logs
-      .lines(name)
-      .flatMap(({ text }) => /Max Memory Used: (\d+) MB/.exec(text)?.[1] ?? []);
-    return Math.max(...peaks.map(Number));
-  }
-
   test('are all refused alike, cost no memory, and let the others in', async () => {
     expect(await send(WARM)).toEqual(new Map([[401, WARM]]));
-    const warm = peakMegabytes();
+    const warm = peakMegabytes('authorizer');
     expect(warm).toBeGreaterThan(10);
     expect(await send(BAD_KEYS - WARM)).toEqual(new Map([[401, BAD_KEYS - WARM]]));
-    expect(peakMegabytes()).toBeLessThan(warm * 1.5);
+    expect(peakMegabytes('authorizer')).toBeLessThan(warm * MOST_GROWTH);
+    expect((await attack('/v1/submissions')).status).toBe(200);
+  });
+});
+
+describe('thousands of damaged requests, no two alike', () => {
+  const word = (serial: number): string => `${serial}-`.padEnd(40, 'x');
+  // One after the other: all of them meet the same process, which would have to hold whatever is kept.
+  async function repeat(from: number, to: number, request: (serial: number) => [string, Init?]): Promise<Set<number>> {
+    const seen = new Set<number>();
+    for (let serial = from; serial < to; serial += 1) seen.add((await attack(...request(serial))).status);
+    expectNoHarm();
+    return seen;
+  }
+
+  test.each<[string, number, (serial: number) => [string, Init?]]>([
+    [
+      'submit',
+      2_000,
+      (serial) => {
+        // Just within what is read of a JSON body, and far beyond it.
+        const long = word(serial).repeat(serial % 4 === 3 ? 5_000 : 390);
+        if (serial % 4 === 0) return ['/v1/uploads', post(`{"fileName": "${long}`)];
+        if (serial % 4 === 1) return ['/v1/submissions', post({ uploadId: long })];
+        return ['/v1/uploads', post({ [word(serial)]: long })];
+      },
+    ],
+    [
+      'status',
+      5_000,
+      (serial) => {
+        const long = word(serial).repeat(150);
+        if (serial % 3 === 0) return [`/v1/submissions?cursor=${long}`];
+        if (serial % 3 === 1) return [`/v1/submissions/${UNKNOWN}/records?cursor=${long}`];
+        return [`/v1/submissions/${long}`];
+      },
+    ],
+  ])('are refused, and cost no memory: %s', async (service, count, request) => {
+    const warming = await repeat(0, count / 4, request);
+    const warm = peakMegabytes(service);
+    expect(warm).toBeGreaterThan(10);
+    const all = await repeat(count / 4, count, request);
+    expect([...warming, ...all].filter((status) => ![400, 404, 413, 422].includes(status))).toEqual([]);
+    expect(peakMegabytes(service)).toBeLessThan(warm * MOST_GROWTH);
     expect((await attack('/v1/submissions')).status).toBe(200);
   });
 });
