@@ -150,6 +150,7 @@ const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   oldest_unfinished: LANE_METRICS.oldestUnfinished,
   breaker_open: PROVIDER_METRICS.breakerOpen,
   provider_blocked: PROVIDER_METRICS.blocked,
+  troubled_providers: SERVICE_METRICS.troubledProviders,
   open_accepted: SERVICE_METRICS.openAccepted,
   open_processing: SERVICE_METRICS.openProcessing,
   open_finalizing: SERVICE_METRICS.openFinalizing,

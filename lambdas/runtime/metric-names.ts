@@ -114,6 +114,8 @@ export const SERVICE_METRICS = {
   openProcessing: count('OpenSubmissionsProcessing', 'reconciler'),
   openFinalizing: count('OpenSubmissionsFinalizing', 'reconciler'),
   openCancelling: count('OpenSubmissionsCancelling', 'reconciler'),
+  /** Providers whose calls are stopped, by an open breaker, a pause that they asked for, or a refused credential. */
+  troubledProviders: count('TroubledProviders', 'reconciler'),
   stalledFanOuts: count('StalledFanOuts', 'reconciler'),
   /** Age of the oldest submission whose fan-out message is not known to be sent. */
   outboxAge: milliseconds('OutboxAge', 'reconciler'),

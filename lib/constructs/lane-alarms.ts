@@ -3,7 +3,7 @@ import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-li
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
-import { LANE_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { LANE_METRICS, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { watchErrors } from './error-alarms.ts';
 import { ownMetric } from './own-metric.ts';
@@ -69,7 +69,8 @@ function watchProgress(scope: Construct, { lane, queue, settings }: LaneAlarmsPr
   addAlarm(scope, 'NothingFinishes', settings.alarms, {
     metric: new MathExpression({
       // In flight does not count: one record that kills its workers is hidden for minutes, with nothing else to do in a quiet night.
-      expression: 'IF(visible + delayed > 0 AND FILL(finished, 0) == 0, 1, 0)',
+      // A provider that is out explains the silence, and has alarms of its own; the reconciler's own silence explains nothing.
+      expression: 'IF(visible + delayed > 0 AND FILL(finished, 0) == 0 AND FILL(troubled, 0) == 0, 1, 0)',
       usingMetrics: {
         visible: queue.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
         delayed: queue.metricApproximateNumberOfMessagesDelayed(PER_MINUTE),
@@ -78,6 +79,11 @@ function watchProgress(scope: Construct, { lane, queue, settings }: LaneAlarmsPr
           by: 'worker',
           of: { lane },
           statistic: 'SampleCount',
+        }),
+        troubled: ownMetric(SERVICE_METRICS.troubledProviders, {
+          stageName: settings.stageName,
+          by: 'reconciler',
+          statistic: 'Maximum',
         }),
       },
       period: Duration.minutes(1),
@@ -88,7 +94,7 @@ function watchProgress(scope: Construct, { lane, queue, settings }: LaneAlarmsPr
     periods: GRACE_MINUTES,
     missingData: TreatMissingData.NOT_BREACHING,
     severity: 'page',
-    description: `Messages wait in the ${lane} lane and no record finishes: find out whether the workers run and what they wait for.`,
+    description: `Messages wait in the ${lane} lane and no record finishes, although no provider is stopped: find out whether the workers run and what they wait for.`,
     runbookSection: 'nothing-finishes',
   });
 }

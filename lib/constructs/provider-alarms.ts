@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
 import { PROVIDER_METRICS } from '../../lambdas/runtime/metric-names.ts';
@@ -31,13 +31,22 @@ export class ProviderAlarms extends Construct {
     const told = { stageName, by: 'worker', of: { provider: name } } as const;
     addAlarm(this, 'BreakerOpen', alarms, {
       ...common,
-      metric: ownMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+      metric: new MathExpression({
+        // A pause of hours that a single answer asked for stops the provider as well, and no other alarm tells of it.
+        expression: 'open + blocked',
+        usingMetrics: {
+          open: ownMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+          blocked: ownMetric(PROVIDER_METRICS.blocked, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+        },
+        period: Duration.minutes(1),
+        label: 'calls are stopped',
+      }),
       threshold: 1,
       // An outage of seconds is no news. An open breaker probes now and then, which looks like closed.
       periods: 5,
       datapoints: 3,
       severity: 'ticket',
-      description: `The provider ${name} does not work and its calls are stopped: ask the provider, records wait unharmed.`,
+      description: `The provider ${name} does not work, or asked for a pause, and its calls are stopped: ask the provider, records wait unharmed.`,
       runbookSection: 'breaker-open',
     });
     addAlarm(this, 'CallsThrottled', alarms, {

@@ -192,7 +192,9 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
         'ApproximateNumberOfMessagesVisible',
       ]);
       const standing = named(`${place}/NothingFinishes`);
-      expect(standing.Expression).toBe('IF(visible + delayed > 0 AND FILL(finished, 0) == 0, 1, 0)');
+      expect(standing.Expression).toBe(
+        'IF(visible + delayed > 0 AND FILL(finished, 0) == 0 AND FILL(troubled, 0) == 0, 1, 0)',
+      );
       // Before the promise is broken.
       expect(standing.EvaluationPeriods * standing.Period).toBeLessThanOrEqual(stage.contractAgeSeconds[lane]);
     }
@@ -207,7 +209,10 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
   it('watch every provider for its breaker, its limit and our credential', () => {
     for (const { name } of providersOf(stage)) {
       const place = `Providers/${name}`;
-      expect(named(`${place}/BreakerOpen`).metrics[0]).toMatchObject({ name: 'ProviderBreakerOpen' });
+      expect(named(`${place}/BreakerOpen`)).toMatchObject({
+        Expression: 'open + blocked',
+        metrics: [{ name: 'ProviderBreakerOpen' }, { name: 'ProviderBlocked' }],
+      });
       expect(named(`${place}/CallsThrottled`).metrics[0]).toMatchObject({ name: 'ProviderCallsThrottled' });
       expect(named(`${place}/CredentialRefused`).metrics[0]).toMatchObject({ name: 'ProviderCredentialsRefused' });
     }

@@ -52,6 +52,7 @@ const OUTCOMES: readonly (string | undefined)[] = [
   'oldest_unfinished',
   'breaker_open',
   'provider_blocked',
+  'troubled_providers',
   'stalled_fan_outs',
   'outbox_age',
   'conservation_difference',

@@ -73,6 +73,7 @@ function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly 
     gauge('breaker_open', { provider: name, count: Number(isOpen) });
     gauge('provider_blocked', { provider: name, count: Number(isBlocked) });
   }
+  gauge('troubled_providers', { count: providers.filter(({ isOpen, isBlocked }) => isOpen || isBlocked).length });
   for (const state of OPEN_STATES) gauge(`open_${state}`, { count: openByState[state] });
   gauge('stalled_fan_outs', { count: stalledFanOuts });
   gauge('outbox_age', { ageMs: outboxAgeMs });

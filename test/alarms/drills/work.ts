@@ -216,14 +216,18 @@ const PROVIDERS: readonly Drill[] = (['company', 'geo'] as const).flatMap((provi
     outages: [{ provider, trouble: 'unavailable' }],
   },
   {
+    fault: `the provider ${provider} is out for half an hour, with work for both lanes`,
+    lastsFor: 30,
+    // Work waits, and nobody has to get up for it before the promise is broken.
+    rings: { [`Providers/${provider}/BreakerOpen`]: 7 },
+    outages: [{ provider, trouble: 'unavailable' }],
+    arrange: fileAtFault(good(120)),
+  },
+  {
     fault: `the provider ${provider} answers 429 and asks for a long pause`,
     lastsFor: 2,
     silentWithin: 25,
-    rings: {
-      [`Providers/${provider}/CallsThrottled`]: 3,
-      'SmallLane/NothingFinishes': 12,
-      'BulkLane/NothingFinishes': 12,
-    },
+    rings: { [`Providers/${provider}/CallsThrottled`]: 3, [`Providers/${provider}/BreakerOpen`]: 6 },
     outages: [{ provider, trouble: 'throttled' }],
     arrange: fileAtFault(good(120)),
   },
@@ -231,7 +235,7 @@ const PROVIDERS: readonly Drill[] = (['company', 'geo'] as const).flatMap((provi
     fault: `the credential of ${provider} is revoked`,
     lastsFor: 8,
     silentWithin: 18,
-    rings: { [`Providers/${provider}/CredentialRefused`]: 4 },
+    rings: { [`Providers/${provider}/CredentialRefused`]: 4, [`Providers/${provider}/BreakerOpen`]: 7 },
     outages: [{ provider, trouble: 'unauthorized' }],
   },
 ]);

@@ -3,7 +3,7 @@ import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
 import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
-import { createReconcileRig, MINUTE_MS } from '../../support/reconcile-rig.ts';
+import { createReconcileRig, MINUTE_MS, type ReconcileRig } from '../../support/reconcile-rig.ts';
 
 const finishAll = async (rig: ReturnType<typeof createReconcileRig>, recordNos: number[]): Promise<void> => {
   await settle(
@@ -117,6 +117,21 @@ describe('lost messages', () => {
         content: { kind: 'record', fields: { record_id: `r-${n}`, name: `Name ${n}` } },
       })),
     );
+  });
+
+  it('are not lost where a worker has just noted something: its word stands, and nothing is sent', async () => {
+    const noted = makeRow({ state: 'deferred', reason: 'pacer_full', answers: {}, updatedAtMs: START_MS + 1 });
+    const rig: ReconcileRig = createReconcileRig({
+      hook: async ({ port, method, args }, proceed) => {
+        const [row] = args as [{ reason?: string }];
+        if (port === 'records' && method === 'put' && row.reason === 'message_lost') await rig.world.records.put(noted);
+        return proceed();
+      },
+    });
+    await rig.seed(1);
+    await rig.minutes(12);
+    expect(rig.world.inspect.records(SUBMISSION_ID)).toEqual([noted]);
+    expect(rig.sent()).toEqual([]);
   });
 
   it('are sent again at most once an hour, later ever more seldom, and are never blamed while nobody receives them', async () => {
@@ -394,6 +409,7 @@ describe('the figures of a run', () => {
     await rig.run();
     expect(gauges(rig, 'breaker_open')).toMatchObject([{ provider: 'company', count: 1 }]);
     expect(gauges(rig, 'provider_blocked')).toMatchObject([{ provider: 'company', count: 0 }]);
+    expect(gauges(rig, 'troubled_providers')).toMatchObject([{ count: 1 }]);
   });
 
   it('do not call a breaker open that waits for a record to probe with', async () => {
