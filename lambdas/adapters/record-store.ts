@@ -39,7 +39,7 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
       return unexpiredRows(await table.getMany(keys.map(recordKey)));
     },
 
-    async put(row, seen) {
+    async put(row, seen, { ifUnchanged = false } = {}) {
       let known = seen !== undefined && yields(seen, row) ? seen : undefined;
       let next = row;
       for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -48,7 +48,7 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
         const standing = await written.standing();
         const [stored] = standing === undefined ? [] : unexpiredRows([standing]);
         // The same content: this write was applied before, and its answer was lost.
-        if (stored !== undefined && (same(stored, next) || !yields(stored, row))) {
+        if (stored !== undefined && (ifUnchanged || same(stored, next) || !yields(stored, row))) {
           return { applied: same(stored, next), stored };
         }
         known = stored;

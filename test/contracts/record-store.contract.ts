@@ -123,6 +123,22 @@ export function describeRecordStore(make: Make<StoreWorld>): void {
       expect(await records.getMany([key(1)])).toEqual([stored]);
     });
 
+    test('the one who writes over nothing unseen leaves it to whoever was faster', async () => {
+      const { records } = await make();
+      const seen = waiting();
+      const change = { state: 'retrying', reason: 'message_lost', resends: 1, updatedAtMs: START_MS + 2 } as const;
+      const options = { ifUnchanged: true };
+      const first = await records.put(waiting(change), undefined, options);
+      expect(first).toEqual({ applied: true, stored: waiting(change) });
+      expect(await records.put(structuredClone(waiting(change)), undefined, options)).toEqual(first);
+      const other = waiting({ ...change, updatedAtMs: START_MS + 3 });
+      expect(await records.put(other, undefined, options)).toEqual({ applied: false, stored: first.stored });
+
+      expect(await records.put(other, seen, options)).toEqual({ applied: false, stored: first.stored });
+      expect(await records.put(other, first.stored, options)).toEqual({ applied: true, stored: other });
+      expect(await records.getMany([key(1)])).toEqual([other]);
+    });
+
     test('a mark that is cleared stays cleared', async () => {
       const { records } = await make();
       await records.put(waiting({ aloneReceives: 3 }));

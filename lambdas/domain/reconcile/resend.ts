@@ -74,7 +74,7 @@ async function markResent(
 ): Promise<RecordRow | undefined> {
   const resends = (row?.resends ?? 0) + 1;
   const change = { state: 'retrying', reason: 'message_lost', resends, updatedAtMs: clock.now() } as const;
-  const { applied, stored } = await records.put(rowFor(submission, recordNo, row, change), row);
+  const { applied, stored } = await records.put(rowFor(submission, recordNo, row, change), row, { ifUnchanged: true });
   return applied ? stored : undefined;
 }
 

@@ -34,12 +34,12 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       const distinct = new Map(keys.map((key) => [`${key.submissionId}#${key.recordNo}`, key]));
       return structuredClone([...distinct.values()].flatMap((key) => find(key.submissionId, key.recordNo) ?? []));
     },
-    async put(row, seen) {
+    async put(row, seen, { ifUnchanged = false } = {}) {
       const stored = find(row.submissionId, row.recordNo);
-      if (stored !== undefined && stands(stored, row)) {
+      const isNews = stored !== undefined && !isUnchanged(stored, seen);
+      if (stored !== undefined && (stands(stored, row) || (ifUnchanged && isNews))) {
         return { applied: isDeepStrictEqual(stored, row), stored: structuredClone(stored) };
       }
-      const isNews = stored !== undefined && !isUnchanged(stored, seen);
       const next = isNews ? mergeOver(row, stored) : row;
       const rows = submissions.get(row.submissionId) ?? new Map<number, RecordRow>();
       submissions.set(row.submissionId, rows.set(row.recordNo, structuredClone(next)));
