@@ -38,7 +38,8 @@ export const LANE_METRICS = {
   recordsFailed: count('RecordsFailed', 'worker'),
   /** Ended by transient reasons, every attempt used up. */
   recordsDeadLettered: count('RecordsDeadLettered', 'worker'),
-  recordsCrashed: count('RecordsCrashed', 'worker', 'reconciler'),
+  /** Killed their workers, tried alone: who finds that out is still alive. */
+  recordsCrashed: count('RecordsCrashed', 'reconciler'),
   recordsExpired: count('RecordsExpired', 'worker', 'reconciler'),
   recordsCancelled: count('RecordsCancelled', 'worker', 'reconciler'),
   attemptsFailed: count('AttemptsFailed', 'worker'),

@@ -27,13 +27,26 @@ function loadedBy(path: string, seen = new Set<string>()): Set<string> {
 /** Others take rules from the worker's code, and do not do its work. */
 const isWorkersOwn = (path: string): boolean => /domain\/(?:worker|enrichment)\//.test(path);
 
-/** Names of the events that the code of a function can emit. */
-const eventsOf = (name: string): Set<string> =>
-  new Set(
-    [...loadedBy(join(LAMBDAS, name, 'handler.ts'))]
-      .filter((path) => name === 'worker' || !isWorkersOwn(path))
-      .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/\bname: '(\w+)'/g)].map(([, event = '']) => event)),
+const codeOf = (name: string): string =>
+  [...loadedBy(join(LAMBDAS, name, 'handler.ts'))]
+    .filter((path) => name === 'worker' || !isWorkersOwn(path))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+
+/** Names of the events that code can emit. */
+const eventsOf = (code: string): Set<string> =>
+  new Set([...code.matchAll(/\bname: '(\w+)'/g)].map(([, event = '']) => event));
+
+/** How code can end records, by state and reason. What it names beside a state of waiting is no end. */
+function endingsOf(code: string): { outcome: string; reason?: string }[] {
+  const named = [...code.matchAll(/(?:state: '(\w+)',\s*)?reason: '(\w+)'/g)];
+  const reasons = named.filter(([, state]) => state !== 'retrying' && state !== 'deferred');
+  const states = [...code.matchAll(/\bstate: '(\w+)'/g)].map(([, state = '']) => state);
+  return ['failed', ...states.filter(isTerminal)].flatMap((outcome) =>
+    outcome === 'succeeded' ? { outcome } : reasons.map(([, , reason = '']) => ({ outcome, reason })),
   );
+}
+const isTerminal = (state: string): boolean => ['succeeded', 'failed', 'dead_lettered', 'cancelled'].includes(state);
 
 const OUTCOMES: readonly (string | undefined)[] = [
   undefined,
@@ -58,18 +71,18 @@ const OUTCOMES: readonly (string | undefined)[] = [
   'conservation_difference',
 ];
 
-/** Metrics that an event can add to, whatever else it says. */
-function metricsOf(name: DomainEvent['name'], isWorker: boolean): Set<string> {
+const ANY = OUTCOMES.flatMap((outcome) =>
+  [undefined, ...REASON_CODES].map((reason) => ({
+    ...(outcome !== undefined && { outcome }),
+    ...(reason !== undefined && { reason }),
+  })),
+);
+
+/** Metrics that an event can add to, whatever else it says; of the end of a record, what the code can say. */
+function metricsOf(name: DomainEvent['name'], code: string, isWorker: boolean): Set<string> {
   const common = { name, lane: 'bulk', provider: 'geo', count: 1, durationMs: 1, ageMs: 1 } as const;
-  const variants = OUTCOMES.flatMap((outcome) =>
-    [undefined, ...REASON_CODES].flatMap((reason) =>
-      (['warn', 'error'] as const).map((level) => ({
-        ...common,
-        level,
-        ...(outcome !== undefined && { outcome }),
-        ...(reason !== undefined && { reason }),
-      })),
-    ),
+  const variants = (name === 'record_finished' ? endingsOf(code) : ANY).flatMap((what) =>
+    (['warn', 'error'] as const).map((level) => ({ ...common, level, ...what })),
   );
   return new Set(
     variants.flatMap((event) => pointsOf(event, isWorker ? 'bulk' : undefined).map((point) => point.name)),
@@ -81,10 +94,11 @@ const isEvent = (name: string): name is DomainEvent['name'] => PORTS.includes(`|
 
 describe('the functions that are said to emit a metric', () => {
   const emitted = new Map(
-    FUNCTIONS.map((name) => [
-      name,
-      new Set([...eventsOf(name)].filter(isEvent).flatMap((event) => [...metricsOf(event, name === 'worker')])),
-    ]),
+    FUNCTIONS.map((name) => {
+      const code = codeOf(name);
+      const events = [...eventsOf(code)].filter(isEvent);
+      return [name, new Set(events.flatMap((event) => [...metricsOf(event, code, name === 'worker')]))];
+    }),
   );
 
   it.each(METRICS)('of $name have code that does', ({ name, by }) => {
@@ -93,8 +107,7 @@ describe('the functions that are said to emit a metric', () => {
 
   it('are all that can: no series is forgotten', () => {
     // The reconciler ends records by few of their outcomes, and the fan-out asks for a callback that the finalizer makes.
-    const SHARED =
-      /^(?:Records(?:Succeeded|Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
+    const SHARED = /^(?:Records(?:Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
     const forgotten = METRICS.flatMap(({ name, by }) =>
       FUNCTIONS.filter(
         (candidate) =>

@@ -1,6 +1,11 @@
 import { LogQueryVisualizationType, LogQueryWidget, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { LANES } from '../../../lambdas/domain/model.ts';
-import { LANE_METRICS, SERVICE_METRICS, type MetricDefinition } from '../../../lambdas/runtime/metric-names.ts';
+import {
+  LANE_METRICS,
+  SERVICE_METRICS,
+  type Emitter,
+  type MetricDefinition,
+} from '../../../lambdas/runtime/metric-names.ts';
 import { SAVED_QUERIES } from '../saved-queries.ts';
 import { graph, heading, LANE_LABELS, metricsOf, PER_MINUTE, type Shown } from './parts.ts';
 
@@ -9,10 +14,10 @@ const SUM = { ...PER_MINUTE, statistic: 'Sum' };
 /** What is failing, and why? */
 export function failures({ stage, queues, functions, api }: Shown): IWidget[][] {
   const own = metricsOf(stage.name);
-  const perLane = (...metrics: readonly (readonly [MetricDefinition, string])[]): IMetric[] =>
+  const perLane = (...metrics: readonly (readonly [MetricDefinition, string, Emitter?])[]): IMetric[] =>
     LANES.flatMap((lane) =>
-      metrics.map(([metric, label]) =>
-        own(metric, { by: 'worker', of: { lane }, statistic: 'Sum', label: `${label}, ${LANE_LABELS[lane]}` }),
+      metrics.map(([metric, label, by = 'worker']) =>
+        own(metric, { by, of: { lane }, statistic: 'Sum', label: `${label}, ${LANE_LABELS[lane]}` }),
       ),
     );
   return [
@@ -27,7 +32,7 @@ export function failures({ stage, queues, functions, api }: Shown): IWidget[][] 
           [LANE_METRICS.recordsSucceeded, 'succeeded'],
           [LANE_METRICS.recordsFailed, 'refused as they are'],
           [LANE_METRICS.recordsDeadLettered, 'attempts used up'],
-          [LANE_METRICS.recordsCrashed, 'killed their workers'],
+          [LANE_METRICS.recordsCrashed, 'killed their workers', 'reconciler'],
         ),
         stacked: true,
       }),
