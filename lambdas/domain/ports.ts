@@ -422,6 +422,7 @@ export interface DomainEvent extends EventFields {
     | 'fanout_restarted'
     | 'finalize_restarted'
     | 'ledger_repaired'
+    | 'conservation_broken'
     | 'results_part_written'
     | 'callback_delivered'
     | 'callback_failed'

@@ -82,6 +82,7 @@ const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   fanout_restarted: SERVICE_METRICS.fanOutsRestarted,
   outbox_relayed: SERVICE_METRICS.outboxRelayed,
   ledger_repaired: SERVICE_METRICS.ledgerRepaired,
+  conservation_broken: SERVICE_METRICS.conservationDifference,
   redriven: SERVICE_METRICS.recordsRedriven,
   reconciled: SERVICE_METRICS.reconcilerRuns,
 };

@@ -120,6 +120,6 @@ export const SERVICE_METRICS = {
   stalledFanOuts: count('StalledFanOuts', 'reconciler'),
   /** Age of the oldest submission whose fan-out message is not known to be sent. */
   outboxAge: milliseconds('OutboxAge', 'reconciler'),
-  /** Outcomes beyond the end of a file: anything but 0 is a defect. */
-  conservationDifference: count('ConservationDifference', 'reconciler'),
+  /** Outcomes beyond the end of a file: anything but 0 is a defect. Of open submissions every time one is looked after, and of those that end. */
+  conservationDifference: count('ConservationDifference', 'finalizer', 'reconciler'),
 } as const;

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -138,7 +138,20 @@ export class Reconciler extends Construct {
       runbookSection: 'reconciler-not-running',
     });
     addAlarm(this, 'Unconserved', alarms, {
-      metric: ownMetric(SERVICE_METRICS.conservationDifference, { ...metric, statistic: 'Maximum' }),
+      metric: new MathExpression({
+        // The reconciler looks at what is open for a minute or more, the finalizer at everything that ends.
+        expression: 'FILL(open, 0) + FILL(ending, 0)',
+        usingMetrics: {
+          open: ownMetric(SERVICE_METRICS.conservationDifference, { ...metric, statistic: 'Maximum' }),
+          ending: ownMetric(SERVICE_METRICS.conservationDifference, {
+            stageName,
+            by: 'finalizer',
+            statistic: 'Maximum',
+          }),
+        },
+        period: Duration.minutes(1),
+        label: 'outcomes too many',
+      }),
       threshold: 0,
       comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
       // A submission is looked at again within a quarter of an hour: until then nobody knows better.

@@ -13,8 +13,6 @@ const BULK_RECORDS = 61;
 /** A share of the timeout that is too near to it. */
 const NEAR = 0.92;
 const DAY_MS = 86_400_000;
-/** Shorter than any alarm waits for a lane. */
-const PAUSE_MINUTES = 6;
 
 export const together =
   (...arrangements: readonly Arrangement[]): Arrangement =>
@@ -114,15 +112,17 @@ export const foreign =
     }
   };
 
-/** A defect counts an outcome that no record has, in a file whose lane pauses for some minutes. */
-export const oneOutcomeTooMany: Arrangement = ({ simulation, traffic, from }) => {
-  traffic.submit(from - 1, { tenant: 'globex', kinds: good(BULK_RECORDS) });
-  simulation.at(from - 1, () => simulation.afflict('bulk', { what: 'stopped' }));
-  simulation.at(from, async () => {
-    const file = simulation.world.inspect.submissions().find(({ fanOut }) => fanOut.records === BULK_RECORDS);
-    if (file === undefined) throw new Error('The file of the drill was not read in time.');
-    const marks = { succeeded: [BULK_RECORDS], failed: new Map(), cancelled: [] };
-    await simulation.world.ledger.mark(file.submissionId, 0, marks, file.expiresAtSeconds);
-  });
-  simulation.at(from + PAUSE_MINUTES, () => simulation.afflict('bulk', undefined));
-};
+/** A defect counts an outcome that no record has, in a file whose lane pauses until so many minutes after. */
+export const oneOutcomeTooMany =
+  (pauseMinutes: number): Arrangement =>
+  ({ simulation, traffic, from }) => {
+    traffic.submit(from - 0.4, { tenant: 'globex', kinds: good(BULK_RECORDS) });
+    simulation.at(from - 0.4, () => simulation.afflict('bulk', { what: 'stopped' }));
+    simulation.at(from, async () => {
+      const file = simulation.world.inspect.submissions().find(({ fanOut }) => fanOut.records === BULK_RECORDS);
+      if (file === undefined) throw new Error('The file of the drill was not read in time.');
+      const marks = { succeeded: [BULK_RECORDS], failed: new Map(), cancelled: [] };
+      await simulation.world.ledger.mark(file.submissionId, 0, marks, file.expiresAtSeconds);
+    });
+    simulation.at(from + pauseMinutes, () => simulation.afflict('bulk', undefined));
+  };

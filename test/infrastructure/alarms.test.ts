@@ -221,6 +221,11 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
   it('watch what the reconciler finds', () => {
     expect(named('FanOut/Stalled').metrics[0]?.name).toBe('StalledFanOuts');
     expect(named('Submission/OutboxWaits').metrics[0]?.name).toBe('OutboxAge');
+    const { metrics } = named('Reconciliation/Unconserved');
+    expect(metrics.map(({ name, dimensions }) => [name, dimensions['service']])).toEqual([
+      ['ConservationDifference', 'reconciler'],
+      ['ConservationDifference', 'finalizer'],
+    ]);
     expect(named('Reconciliation/Unconserved')).toMatchObject({
       Threshold: 0,
       ComparisonOperator: 'GreaterThanThreshold',

@@ -135,7 +135,8 @@ async function joinChunks(finalizing: Finalizing, range: PartRange, writer: Part
 }
 
 /** Reads a chunk's rows, and puts right what its ledger item lacks or has too much. */
-async function recountChunk({ deps, submission }: Finalizing, chunk: number, size: number): Promise<Recount> {
+async function recountChunk(finalizing: Finalizing, chunk: number, size: number): Promise<Recount> {
+  const { deps, submission } = finalizing;
   const { submissionId, tenantId, expiresAtSeconds } = submission;
   const [rows, stored] = await Promise.all([
     deps.records.chunkRows(submissionId, chunk),
@@ -154,7 +155,23 @@ async function recountChunk({ deps, submission }: Finalizing, chunk: number, siz
       count: new Set([...found.wrong, ...offsetsIn(found)]).size,
     });
   }
+  reportBeyond(finalizing, chunk, found);
   return found;
+}
+
+/** The results are right all the same, since rows make them; the counts that the customer saw before were not. */
+function reportBeyond({ deps, submission }: Finalizing, chunk: number, { beyond }: Recount): void {
+  const [first] = beyond;
+  if (first === undefined) return;
+  const { submissionId, tenantId } = submission;
+  deps.telemetry.emit({
+    name: 'conservation_broken',
+    level: 'error',
+    submissionId,
+    tenantId,
+    recordNo: recordNoAt(chunk, first),
+    count: beyond.length,
+  });
 }
 
 const offsetsIn = ({ missing }: Recount): number[] =>

@@ -12,6 +12,8 @@ export interface Recount {
   open: readonly number[];
   /** Offsets whose failure or cancellation in the ledger no row confirms. */
   wrong: readonly number[];
+  /** Offsets past the end of the chunk that the ledger has outcomes for: no record is there, so this can only be a defect. */
+  beyond: readonly number[];
   /** Outcomes that the ledger lacks; undefined when it lacks none. */
   missing: LedgerMarks | undefined;
 }
@@ -28,12 +30,13 @@ export function recount(rows: readonly RecordRow[], ledger: LedgerChunk, size: n
   }
   const wrong: number[] = [];
   const marks = new Marks();
-  for (const offset of finishedOffsets(ledger)) {
+  const told = finishedOffsets(ledger);
+  for (const offset of told) {
     if (offset < size && !agrees(ledger, offset, finished.get(offset))) wrong.push(offset);
   }
   for (const [offset, row] of finished) if (!agrees(ledger, offset, row)) marks.add(offset, row);
   const open = Array.from({ length: size }, (_, offset) => offset).filter((offset) => !finished.has(offset));
-  return { finished, open, wrong, missing: marks.taken };
+  return { finished, open, wrong, beyond: told.filter((offset) => offset >= size), missing: marks.taken };
 }
 
 function agrees(ledger: LedgerChunk, offset: number, row: RecordRow | undefined): boolean {

@@ -145,12 +145,21 @@ const DEFECTIVE: readonly Drill[] = [
     arrange: together(redrives(2), ill('redrive', { what: 'defective', port: 'submissions' })),
   },
   {
-    fault: 'an outcome too many is counted',
+    fault: 'an outcome too many is counted in a file that stays open for minutes',
     breaks: ['row before ledger', 'conservation'],
     lastsFor: 6,
     silentWithin: 20,
-    rings: { 'Reconciliation/Unconserved': 7 },
-    arrange: oneOutcomeTooMany,
+    rings: { 'Reconciliation/Unconserved': 4 },
+    // Shorter than any alarm waits for a lane.
+    arrange: oneOutcomeTooMany(6),
+  },
+  {
+    fault: 'an outcome too many is counted in a file that ends before anybody looks after it',
+    breaks: ['row before ledger', 'conservation'],
+    lastsFor: 2,
+    silentWithin: 20,
+    rings: { 'Reconciliation/Unconserved': 3 },
+    arrange: oneOutcomeTooMany(0.02),
   },
 ];
 

@@ -40,6 +40,20 @@ describe('recounting a submission', () => {
     expect(rig.world.telemetry.named('ledger_repaired')).toMatchObject([{ count: 10 }]);
   });
 
+  it('reports outcomes past the end of the file, of which no results are made', async () => {
+    const rig = await finishedRig(3, async (prepared) => {
+      for (const recordNo of upTo(3)) await prepared.world.records.put(makeRow({ recordNo }));
+      const marks = marksOf([...upTo(3), 5, 9].map((recordNo) => makeRow({ recordNo })));
+      await prepared.world.ledger.mark(SUBMISSION_ID, 0, marks, makeSubmission().expiresAtSeconds);
+      await close(prepared, [0]);
+    });
+
+    expect(rig.stored()).toMatchObject({ state: 'complete', finalCounts: { total: 3, succeeded: 3 } });
+    expect(rig.world.telemetry.named('conservation_broken')).toMatchObject([
+      { level: 'error', submissionId: SUBMISSION_ID, recordNo: 5, count: 2 },
+    ]);
+  });
+
   it('corrects a failure that the row gives another reason, or none', async () => {
     const rig = await finishedRig(3, async (prepared) => {
       const rows = [
