@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
 import type { Lane } from '../lambdas/domain/model.ts';
-import { PACE_SHARE, usableRate, type ProviderConfig } from '../lambdas/domain/providers.ts';
+import { PACE_SHARE, sustainedRate, usableRate, type ProviderConfig } from '../lambdas/domain/providers.ts';
 import { PROVIDERS } from './providers.ts';
 import { stageSchema } from './stage-schema.ts';
 
@@ -71,7 +71,7 @@ export const capacityOf = (stage: Pick<Stage, 'providers' | 'worker'>): Capacity
 export function clearableRecords(
   stage: Pick<Stage, 'providers' | 'contractAgeSeconds' | 'admission'>,
 ): Record<Lane, number> {
-  const perSecond = Math.min(...providersOf(stage).map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
+  const perSecond = Math.min(...providersOf(stage).map(sustainedRate)) * PACE_SHARE;
   const within = (seconds: number): number => Math.min(Math.floor(perSecond * seconds), stage.admission.maxOpenRecords);
   return { small: within(stage.contractAgeSeconds.small), bulk: within(stage.contractAgeSeconds.bulk) };
 }

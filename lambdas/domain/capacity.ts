@@ -1,7 +1,7 @@
 import { SluiceError } from './errors.ts';
 import { SETTLE_RESERVE_MS } from './limits.ts';
 import { LANES, type Lane } from './model.ts';
-import { PACE_SHARE, type ProviderConfig } from './providers.ts';
+import { LATENCY_FACTOR, PACE_SHARE, sustainedRate, type ProviderConfig } from './providers.ts';
 
 /** Bounds of an event source's maximum concurrency, https://docs.aws.amazon.com/lambda/latest/api/API_ScalingConfig.html */
 const MIN_EVENT_SOURCE_CONCURRENCY = 2;
@@ -11,8 +11,6 @@ const MAX_FUNCTION_TIMEOUT_SECONDS = 900;
 /** Records that an event source hands over without collecting for a second or longer. */
 const MAX_BATCH_WITHOUT_WINDOW = 10;
 
-/** The 99th percentile counts twice: a quiet provider's figure is optimistic, and a record may ask one after the other. */
-const LATENCY_FACTOR = 2;
 /** What a batch costs beside its calls: reading, reserving, writing rows and ledger, acknowledging. */
 const BATCH_OVERHEAD_MS = 100;
 /** What is left beyond waiting and answers: the reserve for writing and handing back, and a slow start. */
@@ -103,12 +101,9 @@ const pacePerSecond = ({ ratePerSecond }: Pick<ProviderConfig, 'ratePerSecond'>)
 
 const total = (byLane: Readonly<Record<Lane, number>>): number => LANES.reduce((sum, lane) => sum + byLane[lane], 0);
 
-/** Calls per second that get through while answers take twice the 99th percentile. */
+/** Calls per second that get through. */
 const sustainedPerSecond = (provider: CapacityInput['providers'][number]): number =>
-  Math.min(
-    pacePerSecond(provider),
-    ((provider.maxConcurrentCalls ?? Infinity) * 1_000) / (LATENCY_FACTOR * provider.p99Ms),
-  );
+  sustainedRate(provider) * PACE_SHARE;
 
 /** As many workers as every provider that limits its concurrent calls can give one call each. */
 function withinCallLimits(

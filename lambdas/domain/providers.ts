@@ -86,3 +86,20 @@ export function usableRate({ ratePerSecond, burst }: Pick<ProviderConfig, 'rateP
   const shortestIntervalMs = (jitterMs + 1_000 / ratePerSecond) / Math.max(1, burst);
   return Math.min(ratePerSecond, 1_000 / (shortestIntervalMs * PACE_SHARE));
 }
+
+/** The 99th percentile counts twice: a quiet provider's figure is optimistic, and a record may ask one after the other. */
+export const LATENCY_FACTOR = 2;
+
+/**
+ * The rate of a provider at which work goes on: the usable one, or, where the provider limits its concurrent calls, what comes through while
+ * answers take twice the 99th percentile, whichever is less. Slots are reserved at the usable rate; whatever asks how long work takes
+ * goes by this one. Like any rate it is paced at {@link PACE_SHARE} of it.
+ */
+export function sustainedRate({
+  ratePerSecond,
+  p99Ms,
+  maxConcurrentCalls = Infinity,
+}: Pick<ProviderConfig, 'ratePerSecond' | 'p99Ms' | 'maxConcurrentCalls'>): number {
+  const callsPerSecond = (maxConcurrentCalls * 1_000) / (LATENCY_FACTOR * p99Ms);
+  return Math.min(ratePerSecond, callsPerSecond / PACE_SHARE);
+}

@@ -2,7 +2,7 @@ import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stac
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { capacityOf, clearableRecords, providersOf, type Stage } from '../../config/stage.ts';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import { sustainedRate, type ProviderConfig } from '../../lambdas/domain/providers.ts';
 import type { Alarms } from '../constructs/alarms.ts';
 import { Api } from '../constructs/api.ts';
 import { Authorizer } from '../constructs/authorizer.ts';
@@ -35,7 +35,6 @@ export class PipelineStack extends Stack {
     const { limits, worker } = stage;
     const removalPolicy = stage.protection === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const providers = providersOf(stage);
-    const providerRates = byName(providers, ({ ratePerSecond }) => ratePerSecond);
     const settings = functionSettings(stage, removalPolicy, alarms);
     const queue = { retentionDays: stage.queueRetentionDays, encryptionKey: data.key, alarms };
     const common = {
@@ -43,7 +42,7 @@ export class PipelineStack extends Stack {
       settings,
       queue,
       stage,
-      providerRates,
+      providerRates: byName(providers, sustainedRate),
       contractAgeSeconds: stage.contractAgeSeconds,
       maxRecordBytes: limits.maxRecordBytes,
     };
@@ -54,6 +53,8 @@ export class PipelineStack extends Stack {
       capacity: capacityOf(stage),
       batchSize: worker.batchSize,
       memoryMb: worker.memoryMb,
+      // Calls start at the usable rate, also where fewer can be open than that would need.
+      providerRates: byName(providers, ({ ratePerSecond }) => ratePerSecond),
       providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
       providerBursts: byName(providers, ({ burst }) => burst),
       successLogShare: stage.logs.successShare,

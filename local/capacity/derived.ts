@@ -1,6 +1,6 @@
 import { capacityOf, providersOf, type Stage } from '../../config/stage.ts';
 import type { Capacity } from '../../lambdas/domain/capacity.ts';
-import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
+import { PACE_SHARE, sustainedRate } from '../../lambdas/domain/providers.ts';
 
 const SECONDS_A_DAY = 86_400;
 
@@ -18,7 +18,7 @@ export interface Derived extends Capacity {
 export function derivedOf(stage: Stage): Derived {
   const capacity = capacityOf(stage);
   const { small, bulk } = capacity.maxConcurrency;
-  const slowest = Math.min(...providersOf(stage).map(({ ratePerSecond }) => ratePerSecond));
+  const slowest = Math.min(...providersOf(stage).map(sustainedRate));
   return {
     ...capacity,
     pacePerSecond: slowest * PACE_SHARE,

@@ -5,7 +5,8 @@ import type { Cloud } from '../contract.ts';
 
 const ratesSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()));
 const functionSchema = v.object({
-  Environment: v.object({ Variables: v.object({ PROVIDER_RATES: v.string() }) }),
+  // A worker's, which has the bursts as well: the others know the rates at which work goes on.
+  Environment: v.object({ Variables: v.object({ PROVIDER_RATES: v.string(), PROVIDER_BURSTS: v.string() }) }),
 });
 
 /** The providers with the rates that the stage sets, which the functions know from their variables. */

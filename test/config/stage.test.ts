@@ -32,6 +32,10 @@ describe('a stage', () => {
     [{ logs: { retentionDays: 31 } }, 'logs.retentionDays is 31: set one of 1, 3, 5'],
     [{ logs: { successShare: 2 } }, 'logs.successShare is 2: set a number from 0 to 1'],
     [{ alarms: { email: 'nobody' } }, 'alarms.email is "nobody": set an e-mail address'],
+    [
+      { alarms: { email: 'on-call@example.com' } },
+      'alarms.runbookUrl is "docs/runbook.md": set the https URL at which whoever gets the mails',
+    ],
     [{ api: { corsOrigins: ['*'] } }, 'api.corsOrigins.0 is "*": name origins like https://app.example.com'],
     [{ api: { corsOrigins: ['https://a.example/x'] } }, 'name origins like'],
     [{ api: { webAclArn: 'my-acl' } }, 'api.webAclArn is "my-acl": set the ARN'],
@@ -78,6 +82,15 @@ describe('what can be finished within the contract', () => {
     const stage = defineStage({ ...valid, providers: { company: { ratePerSecond: 200, burst: 1 } } });
     // One call every 30 ms: 5 of the rate, 25 for what may be late.
     expect(clearableRecords(stage)).toEqual({ small: 60_000, bulk: 480_000 });
+  });
+
+  it('goes by the calls that a provider answers at the same time, where they are fewer', () => {
+    const company = { ratePerSecond: 100, burst: 10, p99Ms: 500, maxConcurrentCalls: 40 };
+    // 40 calls of a second each, which is twice the 99th percentile.
+    expect(clearableRecords(defineStage({ ...valid, providers: { company } }))).toEqual({
+      small: 72_000,
+      bulk: 576_000,
+    });
   });
 });
 

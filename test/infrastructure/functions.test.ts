@@ -9,6 +9,7 @@ import { PipelineFunction } from '../../lib/constructs/pipeline-function.ts';
 import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
 import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
 import { statusEnvironment } from '../../lambdas/status/env.ts';
@@ -96,6 +97,25 @@ describe.each([dev, prod])('the functions of $name', (stage) => {
       'worker',
     ]);
   });
+});
+
+it('workers start calls at the rate of a provider, and the others expect what its concurrent calls let through', () => {
+  const company = { ratePerSecond: 200, p99Ms: 500, maxConcurrentCalls: 40 };
+  const { ofType } = synthesize({ ...dev, providers: { company } });
+  const rates = ofType('AWS::Lambda::Function', functionSchema).flatMap(({ properties }) => {
+    const text = properties.Environment.Variables['PROVIDER_RATES'];
+    if (typeof text !== 'string') return [];
+    const { company: rate } = v.parse(v.pipe(v.string(), v.parseJson(), v.object({ company: v.number() })), text);
+    return `${nameOf(properties)} ${(rate * PACE_SHARE).toFixed(3)}`;
+  });
+  expect(rates.sort()).toEqual([
+    'reconciler 40.000',
+    'redrive 40.000',
+    'status 40.000',
+    'submit 40.000',
+    'worker 197.000',
+    'worker 197.000',
+  ]);
 });
 
 it.each(Object.entries(SCHEMAS))('the %s function uses every variable that it has', (name, { entries }) => {
