@@ -38,7 +38,7 @@ export interface Capacity {
   batchWindowSeconds: number;
   functionTimeoutSeconds: number;
   visibilityTimeoutSeconds: number;
-  /** How long a batch lasts while every worker of both lanes waits for the slowest provider's slots. */
+  /** How long a batch lasts while every worker of both lanes waits for the provider that lets the fewest calls through. */
   saturatedBatchMs: number;
   /** How long the calls of one record may take at the worst: all timeouts, one after the other. */
   slowestAnswerMs: number;
@@ -58,8 +58,8 @@ export class CapacityError extends SluiceError {}
  * - *Calls at the same time*: a provider's limit is divided among the workers that there can be, at least one call each; where
  *   there would be more workers than calls, fewer run. So the limit is kept by arithmetic, with nothing that a crash could leave
  *   behind.
- * - *Timeout*: while all of them are busy a batch waits for `total concurrency × batch size ÷ slowest pace`; after that
- *   the slowest answers and the hand-back must still fit.
+ * - *Timeout*: while all of them are busy a batch waits for `total concurrency × batch size ÷ slowest provider`, be it by its pace or
+ *   by its concurrent calls (see {@link sustainedRate}); after that the slowest answers and the hand-back must still fit.
  * - *Visibility*: see {@link visibilityTimeoutSeconds}.
  *
  * @throws CapacityError for a combination that cannot work.
@@ -161,15 +161,21 @@ function checkTimeout(
 ): void {
   const { workers, saturatedBatchMs, slowestAnswerMs, functionTimeoutSeconds } = derived;
   if (functionTimeoutSeconds <= maxFunctionTimeoutSeconds) return;
-  const [slowest] = [...providers].sort((a, b) => a.ratePerSecond - b.ratePerSecond);
+  const [slowest] = [...providers].sort((a, b) => sustainedPerSecond(a) - sustainedPerSecond(b));
   throw new CapacityError(
     `A batch does not fit into the worker's longest timeout of ${maxFunctionTimeoutSeconds} s: with ${workers} workers and ` +
       `${batchSize} records each it waits up to ${seconds(saturatedBatchMs)} for the slots of "${slowest?.name}" ` +
-      `(${slowest?.ratePerSecond} calls per second), then up to ${seconds(slowestAnswerMs)} for answers, and keeps ` +
+      `(${slowest && boundOf(slowest)}), then up to ${seconds(slowestAnswerMs)} for answers, and keeps ` +
       `${seconds(HAND_BACK_MS)} for handing back. Lower worker.batchSize or the providers' timeoutMs, or raise ` +
       `worker.maxTimeoutSeconds (up to ${MAX_FUNCTION_TIMEOUT_SECONDS}).`,
   );
 }
+
+/** What a provider's calls are bound by. */
+const boundOf = (provider: CapacityInput['providers'][number]): string =>
+  sustainedRate(provider) < provider.ratePerSecond
+    ? `maxConcurrentCalls ${provider.maxConcurrentCalls}, answered within twice its p99Ms ${provider.p99Ms}`
+    : `${provider.ratePerSecond} calls per second`;
 
 function checkInput({ providers, batchSize, laneShares, maxFunctionTimeoutSeconds }: CapacityInput): void {
   if (providers.length === 0) throw new CapacityError('No provider is configured: add one to config/providers.ts.');

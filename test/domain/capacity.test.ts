@@ -128,6 +128,16 @@ describe('the capacity', () => {
     expect(deriveCapacity(input({ providers: [slow], batchSize: 2 })).functionTimeoutSeconds).toBe(56);
   });
 
+  it('names the provider that lets the fewest calls through, and the limit that binds it', () => {
+    const providers = [
+      provider({ name: 'geo', ratePerSecond: 50 }),
+      provider({ p99Ms: 4_000, maxConcurrentCalls: 20 }),
+    ];
+    expect(() => deriveCapacity(input({ providers, maxFunctionTimeoutSeconds: 60 }))).toThrow(
+      /up to 80 s for the slots of "company" \(maxConcurrentCalls 20, answered within twice its p99Ms 4000\)/,
+    );
+  });
+
   it('refuses more workers than an event source allows, with a batch size that works', () => {
     const fast = provider({ ratePerSecond: 10_000 });
     expect(() => deriveCapacity(input({ providers: [fast] }))).toThrow(/needs 1675 workers.*from 10 to 17 or more/);
