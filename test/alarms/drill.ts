@@ -68,8 +68,10 @@ export function shortcomings({ drill, ringings, problems }: DrillResult): string
   const expected = new Set([...Object.keys(rings), ...(isPage ? [PAGE] : [])]);
   return [
     ...[...expected].filter((place) => !rang.has(place)).map((place) => `${place} did not ring`),
-    ...ringings.flatMap(({ alarm: { place }, after, silentAfter }) => [
+    ...ringings.flatMap(({ alarm: { place }, after, silentAfter, times }) => [
       ...(expected.has(place) ? [] : [`${place} rang`]),
+      ...(after < 0 ? [`${place} rang ${-after} minutes before the fault`] : []),
+      ...(times > 1 ? [`${place} rang ${times} times`] : []),
       ...(after > (rings[place] ?? Infinity) ? [`${place} rang after ${after} minutes`] : []),
       ...(silentAfter === undefined || silentAfter > silentWithin ? [`${place} did not become silent in time`] : []),
     ]),

@@ -35,6 +35,25 @@ describe('a drill tells', () => {
     expect(late).toEqual([expect.stringMatching(/^Reconciliation\/NotRunning rang after 7\.\d+ minutes$/)]);
   });
 
+  it('an alarm that rings before its fault, and one that rings twice', async () => {
+    const flickering: typeof drill = {
+      ...drill,
+      lastsFor: 20,
+      arrange: ({ simulation, from }) => {
+        for (const minute of [from - 12, from + 6]) {
+          simulation.at(minute, () => simulation.afflict('reconciler', { what: 'stopped' }));
+          simulation.at(minute + 10, () => simulation.afflict('reconciler', undefined));
+        }
+      },
+    };
+    expect(shortcomings(await runDrill(stage, flickering))).toEqual([
+      expect.stringMatching(/^Reconciliation\/NotRunning rang \d.* minutes before the fault$/),
+      'Reconciliation/NotRunning rang 2 times',
+      expect.stringMatching(/^Page\/Alarm rang \d.* minutes before the fault$/),
+      'Page/Alarm rang 2 times',
+    ]);
+  });
+
   it('an alarm that rings on', async () => {
     const { arrange: _, ...calm } = drill;
     const forever: typeof drill = {
