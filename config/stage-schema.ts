@@ -82,12 +82,28 @@ const api = v.strictObject({
   webAclArn: v.optional(matching(/^arn:[^:]+:wafv2:/, 'set the ARN of a regional WAFv2 web ACL')),
 });
 
-const alarms = v.strictObject({
-  /** Gets every alarm, once it has confirmed the subscription. */
-  email: v.optional(matching(/^[^\s@]+@[^\s@]+$/, 'set an e-mail address')),
-  /** Where the runbook can be read; alarms append their section. */
-  runbookUrl: v.optional(v.string('set a URL or path'), 'docs/runbook.md'),
-});
+const alarms = v.pipe(
+  v.strictObject({
+    /** Gets every alarm, once it has confirmed the subscription. */
+    email: v.optional(matching(/^[^\s@]+@[^\s@]+$/, 'set an e-mail address')),
+    /** Where the runbook can be read; alarms append their section. A URL where alarms are mailed: a path leads nowhere from there. */
+    runbookUrl: v.optional(v.string('set a URL or path'), 'docs/runbook.md'),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { email, runbookUrl } = dataset.value;
+    if (email === undefined || URL.parse(runbookUrl)?.protocol === 'https:') return;
+    const message = 'set the https URL at which whoever gets the mails of alarms.email can read the runbook';
+    const path = {
+      type: 'object',
+      origin: 'value',
+      input: dataset.value,
+      key: 'runbookUrl',
+      value: runbookUrl,
+    } as const;
+    addIssue({ message, input: runbookUrl, path: [path] });
+  }),
+);
 
 const logs = v.strictObject({
   retentionDays: v.optional(oneOf(LOG_RETENTION_DAYS), 30),
