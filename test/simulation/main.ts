@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { SeedReport } from './batch.ts';
 import { formatDrain, FULL_DRAIN, runDrain } from './drain.ts';
+import { formatEstimates, FULL_ESTIMATES, runEstimates, SHARED_ESTIMATES } from './estimates.ts';
 import { planOf } from './plan.ts';
 import { PROCESSES, runSeeds } from './pool.ts';
 import { explain } from './report.ts';
@@ -8,7 +9,7 @@ import { run } from './run.ts';
 
 const USAGE = `npm run sim -- --seeds N [--from S]     runs N seeds (100), from seed S (1) on
 npm run sim -- --seed S [--trace]       runs one seed; prints everything that happens in it
-npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used
+npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used, and how far off estimates are
 npm run sim -- --processes P            with P processes (2)
 npm run sim -- --json                   ends with the figures as one line of JSON`;
 
@@ -46,7 +47,11 @@ async function main(): Promise<boolean> {
 async function drain(): Promise<boolean> {
   const result = await runDrain(FULL_DRAIN);
   console.log(formatDrain(result));
-  return result.isMet;
+  const alone = await runEstimates(FULL_ESTIMATES);
+  console.log(`\nestimated completion, one file alone: ${formatEstimates(alone)}`);
+  const shared = await runEstimates(SHARED_ESTIMATES);
+  console.log(`\nestimated completion, two lanes with work: ${formatEstimates(shared)}`);
+  return result.isMet && alone.isMet && shared.isMet;
 }
 
 async function one(seed: number, trace: boolean): Promise<boolean> {

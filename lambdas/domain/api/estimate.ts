@@ -1,10 +1,10 @@
-import { isOpen, LANES, type Counts, type Lane, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, isOpen, LANES, type Counts, type Lane, type Submission } from '../model.ts';
 import type { Backlog } from '../ports.ts';
 import { intervalMs } from '../providers.ts';
 import { estimateRecords } from '../admission.ts';
 
 /** From acceptance to the first record, and from the last record to the results: queues, starts, writing. */
-const OVERHEAD_MS = 3_000;
+export const OVERHEAD_MS = 3_000;
 
 /** Records per second that the providers allow when every record needs each of them: the slowest one decides. */
 export const pacePerSecondOf = (ratesPerSecond: Readonly<Record<string, number>>): number =>
@@ -18,7 +18,10 @@ export interface PaceSettings {
 }
 
 export interface EstimateInput extends PaceSettings {
-  submission: Pick<Submission, 'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords'>;
+  submission: Pick<
+    Submission,
+    'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords' | 'closedChunks' | 'createdAtMs'
+  >;
   counts: Counts;
   backlog: Backlog | undefined;
   nowMs: number;
@@ -34,9 +37,8 @@ export function estimateCompletion(input: EstimateInput): number | undefined {
   const own = ownRecords(input);
   if (submission.state !== 'processing' && submission.state !== 'accepted') return nowMs + OVERHEAD_MS;
   const lane = submission.lane ?? 'bulk';
-  const left = backlog ? recordsLeft(backlog, input) : { small: 0, bulk: 0 };
-  // The backlog counts this submission too, unless it is newer.
-  const mine = Math.max(own, left[lane]);
+  const left = backlog && !isAlone(submission, backlog) ? recordsLeft(backlog, input) : { small: 0, bulk: 0 };
+  const mine = own + othersIn(lane, left[lane], input);
   const other = LANES.filter((name) => name !== lane).reduce((sum, name) => sum + left[name], 0);
   const seconds = Math.min((mine + other) / pacePerSecond, mine / (shareOf(lane, smallLaneShare) * pacePerSecond));
   return nowMs + OVERHEAD_MS + Math.ceil(seconds * 1_000);
@@ -44,6 +46,26 @@ export function estimateCompletion(input: EstimateInput): number | undefined {
 
 const shareOf = (lane: Lane, smallLaneShare: number): number =>
   lane === 'small' ? smallLaneShare : 1 - smallLaneShare;
+
+type Known = Pick<EstimateInput['submission'], 'createdAtMs'>;
+const isIn = ({ createdAtMs }: Known, { asOfMs }: Backlog): boolean => createdAtMs <= asOfMs;
+const isAlone = (submission: Known, backlog: Backlog): boolean =>
+  isIn(submission, backlog) && backlog.openSubmissions <= 1;
+
+/**
+ * What is left of others in a lane: of the snapshot, all but the part that this submission has in it. That is counted as the snapshot counts,
+ * by chunks: of records that finish in any order most chunks stay open until nearly the end, and counting them as work of others would
+ * double what is left.
+ */
+function othersIn(lane: Lane, left: number, { submission, backlog }: EstimateInput): number {
+  if (backlog === undefined || !isIn(submission, backlog)) return left;
+  const elsewhere = LANES.filter((name) => name !== lane && backlog.openRecords[name] > 0).length;
+  if (backlog.openSubmissions <= 1 + elsewhere) return 0;
+  const { fanOut, source, expectedRecords, closedChunks } = submission;
+  const believed = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, Infinity);
+  const counted = Math.max(fanOut.records, believed) - closedChunks.size * CHUNK_RECORDS;
+  return Math.max(0, left - Math.max(0, counted));
+}
 
 /** What the snapshot has left by now, if work has gone on at the pace since; lanes with work shared it. */
 function recordsLeft(

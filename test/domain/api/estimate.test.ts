@@ -1,5 +1,6 @@
 import { estimateCompletion, pacePerSecondOf, type EstimateInput } from '../../../lambdas/domain/api/estimate.ts';
 import type { Backlog } from '../../../lambdas/domain/ports.ts';
+import type { Submission } from '../../../lambdas/domain/model.ts';
 import { makeProcessing, makeSubmission } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
 
@@ -10,15 +11,17 @@ const countsOf = (total: number | null, pending: number, succeeded = 0) => ({
   failed: 0,
   cancelled: 0,
 });
-const backlogOf = (small: number, bulk: number, ageMs = 0): Backlog => ({
+/** When the submissions of these tests were accepted: before any snapshot. */
+const CREATED_MS = START_MS - 600_000;
+const backlogOf = (small: number, bulk: number, ageMs = 0, openSubmissions = 9): Backlog => ({
   asOfMs: START_MS - ageMs,
   openRecords: { small, bulk },
-  openSubmissions: 1,
+  openSubmissions,
   troubledAtMs: 0,
 });
 const secondsLeft = (overrides: Partial<EstimateInput>): number | undefined => {
   const atMs = estimateCompletion({
-    submission: makeProcessing(1_000, { lane: 'bulk' }),
+    submission: makeProcessing(1_000, { lane: 'bulk', createdAtMs: CREATED_MS }),
     counts: countsOf(1_000, 1_000),
     backlog: undefined,
     pacePerSecond: 100,
@@ -61,17 +64,35 @@ describe('a submission that is counted', () => {
   ] as const)(
     'in the %s lane, a share of %d for the small one, %s',
     (lane, smallLaneShare, _how, backlog, expected) => {
-      const submission = makeProcessing(1_000, { lane });
+      const submission = makeProcessing(1_000, { lane, createdAtMs: CREATED_MS });
       expect(secondsLeft({ submission, backlog, smallLaneShare })).toBeCloseTo(expected + OVERHEAD, 1);
     },
   );
+
+  // All but a few of its records are done, in any order: hardly a chunk is closed, and the snapshot has nearly all of them.
+  const nearlyDone = { counts: countsOf(10_000, 500, 9_500) };
+  const inAnyOrder = (overrides: Partial<Submission> = {}): Submission =>
+    makeProcessing(10_000, { lane: 'bulk', createdAtMs: CREATED_MS, closedChunks: new Set([3, 9]), ...overrides });
+  test.each([
+    ['alone', backlogOf(0, 10_000, 10_000, 1), 5],
+    ['alone in its lane', backlogOf(2_000, 10_000, 0, 2), 10],
+    ['behind others in its lane, of whom there are as many as the snapshot has more', backlogOf(0, 11_500, 0, 2), 25],
+    ['beside others, all of whom are done by now', backlogOf(0, 10_100, 10_000, 2), 5],
+  ])('is not behind its own records, whatever the order: %s', (_how, backlog, expected) => {
+    expect(secondsLeft({ submission: inAnyOrder(), ...nearlyDone, backlog })).toBeCloseTo(expected + OVERHEAD, 1);
+  });
+
+  test('is not in an older snapshot: all of that is ahead of it', () => {
+    const submission = makeProcessing(1_000, { lane: 'bulk', createdAtMs: START_MS });
+    expect(secondsLeft({ submission, backlog: backlogOf(0, 3_000, 10_000, 1) })).toBeCloseTo(30 + OVERHEAD, 1);
+  });
 
   test('counts only what it has left', () => {
     expect(secondsLeft({ counts: countsOf(1_000, 200, 800) })).toBe(2 + OVERHEAD);
   });
 
   test('in the small lane does not wait for the bulk lane', () => {
-    const submission = makeProcessing(50, { lane: 'small' });
+    const submission = makeProcessing(50, { lane: 'small', createdAtMs: CREATED_MS });
     const counts = countsOf(50, 50);
     expect(secondsLeft({ submission, counts, backlog: backlogOf(50, 40_000) })).toBe(1 + OVERHEAD);
   });
@@ -82,7 +103,7 @@ describe('a submission that is counted', () => {
     const left = total - elapsed * pace;
     const snapshotAge = elapsed % 60;
     const told = secondsLeft({
-      submission: makeProcessing(total, { lane: 'bulk' }),
+      submission: makeProcessing(total, { lane: 'bulk', createdAtMs: CREATED_MS }),
       counts: countsOf(total, left, total - left),
       backlog: backlogOf(0, left + snapshotAge * pace, snapshotAge * 1_000),
     });
