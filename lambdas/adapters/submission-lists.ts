@@ -124,9 +124,7 @@ export function submissionLists(table: SubmissionTable): Lists {
         keyAt: ([createdAtMs, submissionId]) => ({ ...metaKey(submissionId), tenantId, createdAtMs }),
         from: cursor === undefined ? null : decodeCursor(scope, positionSchema, cursor),
       });
-      // A tenant is not to believe that a submission is gone.
-      if (unreadable[0]) throw unreadable[0].error;
-      return next === undefined ? { items } : { items, nextCursor: encodeCursor(scope, next) };
+      return next === undefined ? { items, unreadable } : { items, unreadable, nextCursor: encodeCursor(scope, next) };
     },
 
     async listAll({ limit, cursor }) {

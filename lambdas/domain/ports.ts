@@ -35,7 +35,7 @@ export interface SubmissionStore {
     state?: SubmissionState;
     limit: number;
     cursor?: string;
-  }): Promise<Page<Submission>>;
+  }): Promise<TolerantPage<Submission>>;
   /** Every submission that has not expired, in no particular order: for operators, since it reads a whole index. */
   listAll(query: { limit: number; cursor?: string }): Promise<TolerantPage<Submission>>;
   /**

@@ -42,7 +42,10 @@ type ListQuery = Parameters<SubmissionStore['listByTenant']>[0];
 
 async function readPage(submissions: SubmissionStore, query: ListQuery): ReturnType<SubmissionStore['listByTenant']> {
   try {
-    return await submissions.listByTenant(query);
+    const page = await submissions.listByTenant(query);
+    // A tenant is not to believe that a submission is gone.
+    if (page.unreadable[0]) throw page.unreadable[0].error;
+    return page;
   } catch (error) {
     // A forged position inside of a well-formed cursor.
     if (error instanceof InvalidCursorError) throw invalidCursor(error);

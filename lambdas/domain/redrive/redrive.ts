@@ -71,9 +71,9 @@ async function submissionsOf({ deps, request }: Run, cursor: string | undefined)
   const { submissionId, tenantId } = request;
   const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
   if (submissionId === undefined) {
-    return tenantId === undefined
-      ? tolerated(deps, await deps.submissions.listAll(page))
-      : deps.submissions.listByTenant({ tenantId, ...page });
+    const { submissions } = deps;
+    const list = tenantId === undefined ? submissions.listAll(page) : submissions.listByTenant({ tenantId, ...page });
+    return tolerated(deps, await list);
   }
   const submission = await deps.submissions.get(submissionId);
   if (submission === undefined) {

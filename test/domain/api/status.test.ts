@@ -155,11 +155,12 @@ describe('the list of submissions', () => {
     expect((await call('GET', '/v1/submissions', { query: { limit: '1', cursor } })).status).toBe(200);
   });
 
-  test('does not blame the cursor for a submission that cannot be read', async () => {
+  test('tells that a submission cannot be read, not that it is gone, and does not blame the cursor', async () => {
     let isReadable = true;
+    const error = new InvalidDataError('The stored head is not valid.');
     const { call } = await arrangeMany(3, async ({ method }, apply) => {
-      if (method === 'listByTenant' && !isReadable) throw new InvalidDataError('The stored head is not valid.');
-      return apply();
+      if (method !== 'listByTenant' || isReadable) return apply();
+      return { items: [], unreadable: [{ submissionId: 'sub_damaged', error }] };
     });
     const { body } = await call('GET', '/v1/submissions', { query: { limit: '1' } });
     isReadable = false;

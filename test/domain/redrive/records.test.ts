@@ -322,6 +322,23 @@ describe('a replay', () => {
     await expect(rig.ask({ tenantId: 'acme', cursor: 'e30x' })).rejects.toThrow('cursor is "e30x"');
   });
 
+  it('goes through what can be read of a tenant, and tells what cannot', async () => {
+    const error = new Error('The head is no head.');
+    const rig = createRedriveRig({
+      hook: async ({ method }, proceed) => {
+        const page = await proceed();
+        if (method !== 'listByTenant') return page;
+        return Object.assign({}, page, { unreadable: [{ submissionId: 'sub_damaged', error }] });
+      },
+    });
+    const { tenantId } = await rig.seed(1);
+    await rig.finish([dead(1)]);
+    expect(await rig.ask({ tenantId, dryRun: false })).toMatchObject({ replayed: 1, submissions: 1 });
+    expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([
+      { level: 'error', submissionId: 'sub_damaged', error },
+    ]);
+  });
+
   it('goes through the submissions of all tenants', async () => {
     const rig = createRedriveRig();
     for (let index = 0; index < 120; index++) {

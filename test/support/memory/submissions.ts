@@ -56,7 +56,7 @@ export function createMemorySubmissions(
         .filter(
           (submission) => submission.tenantId === tenantId && (state === undefined || submission.state === state),
         );
-      return pageOf(matching.toSorted(newestFirst).map(visible), tenantId, page);
+      return { ...pageOf(matching.toSorted(newestFirst).map(visible), tenantId, page), unreadable: [] };
     },
     async listAll(page) {
       return { ...pageOf(table.all().map(visible), 'all', page), unreadable: [] };
