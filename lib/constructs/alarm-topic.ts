@@ -26,6 +26,8 @@ export class AlarmTopic extends Construct {
       removalPolicy,
     });
     this.topic = new sns.Topic(this, 'Topic', { masterKey: key, enforceSSL: true });
+    // Subscriptions were confirmed by people, and go with the topic.
+    this.topic.applyRemovalPolicy(removalPolicy);
 
     const cloudWatch = new iam.ServicePrincipal('cloudwatch.amazonaws.com');
     // Alarms of this account only: without the condition any account's alarm could be pointed at the topic.

@@ -10,11 +10,15 @@ export interface DataBucketProps {
   /** Origins from which browsers upload and download. */
   readonly corsOrigins: readonly string[];
   readonly removalPolicy: RemovalPolicy;
+  /** Whether files that were deleted or overwritten can be had back, for {@link UNDELETE_DAYS} days. */
+  readonly versioned: boolean;
   /** Absent: a key of S3. */
   readonly encryptionKey: IKey | undefined;
 }
 
 const ACCESS_LOG_DAYS = 90;
+/** How long a file that was deleted, overwritten or has expired is kept where the bucket has versions. */
+const UNDELETE_DAYS = 7;
 
 /** The bucket for what customers upload (`uploads/`) and what they get (`results/`). */
 export class DataBucket extends Construct {
@@ -34,15 +38,20 @@ export class DataBucket extends Construct {
       encryption: s3.BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ id: 'ExpireLogs', expiration: Duration.days(ACCESS_LOG_DAYS) }],
     });
-    const expiration = Duration.days(props.retentionDays + 1);
+    const expiring = {
+      // Also removes what is left of a deleted file once its versions are gone.
+      expiration: Duration.days(props.retentionDays + 1),
+      ...(props.versioned ? { noncurrentVersionExpiration: Duration.days(UNDELETE_DAYS) } : {}),
+    };
     this.bucket = new s3.Bucket(this, 'Bucket', {
       ...guarded,
       encryption: props.encryptionKey ? s3.BucketEncryption.KMS : s3.BucketEncryption.S3_MANAGED,
       ...(props.encryptionKey ? { encryptionKey: props.encryptionKey, bucketKeyEnabled: true } : {}),
+      versioned: props.versioned,
       serverAccessLogsBucket: accessLogs,
       lifecycleRules: [
-        { id: 'ExpireUploads', prefix: 'uploads/', expiration },
-        { id: 'ExpireResults', prefix: 'results/', expiration },
+        { id: 'ExpireUploads', prefix: 'uploads/', ...expiring },
+        { id: 'ExpireResults', prefix: 'results/', ...expiring },
         { id: 'DropUnfinishedUploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       cors: corsRules(props.corsOrigins),

@@ -8,6 +8,15 @@ export interface SavedQuery {
   readonly query: string;
 }
 
+/** Also on the dashboard. */
+export const FAILURES_BY_REASON: SavedQuery = {
+  name: 'Failures by reason',
+  logs: 'functions',
+  query: `filter message = "record_finished" and outcome in ["failed", "dead_lettered"]
+| stats count() as records, min(submissionId) as example by lane, outcome, reason
+| sort records desc`,
+};
+
 /** What people ask the logs. Names of fields are those of lambdas/runtime/log-fields.ts and of the API's access log. */
 export const SAVED_QUERIES: readonly SavedQuery[] = [
   {
@@ -25,13 +34,7 @@ export const SAVED_QUERIES: readonly SavedQuery[] = [
 | filter submissionId = "sub_..." and recordNo = 1
 | sort @timestamp asc`,
   },
-  {
-    name: 'Failures by reason',
-    logs: 'functions',
-    query: `filter message = "record_finished" and outcome in ["failed", "dead_lettered"]
-| stats count() as records, min(submissionId) as example by lane, outcome, reason
-| sort records desc`,
-  },
+  FAILURES_BY_REASON,
   {
     name: 'Failed attempts by provider and reason',
     logs: 'functions',

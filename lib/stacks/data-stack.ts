@@ -44,7 +44,12 @@ export class DataStack extends Stack {
     const { retentionDays, api } = stage;
     const tables = new Tables(this, 'Tables', { deletionProtection: keep, ...protection });
     this.stores = {
-      bucket: new DataBucket(this, 'Files', { retentionDays, corsOrigins: api.corsOrigins, ...protection }).bucket,
+      bucket: new DataBucket(this, 'Files', {
+        retentionDays,
+        corsOrigins: api.corsOrigins,
+        versioned: keep,
+        ...protection,
+      }).bucket,
       providersSecret: new ProvidersSecret(this, 'Providers', protection).secret,
       submissions: tables.submissions,
       records: tables.records,

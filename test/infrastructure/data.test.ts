@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
+import type { Stage } from '../../config/stage.ts';
 import { synthesize } from './synthesized.ts';
 
 const tableSchema = v.object({
@@ -26,6 +27,7 @@ const bucketSchema = v.object({
   PublicAccessBlockConfiguration: v.record(v.string(), v.boolean()),
   BucketEncryption: v.unknown(),
   LifecycleConfiguration: v.object({ Rules: v.array(v.record(v.string(), v.unknown())) }),
+  VersioningConfiguration: v.optional(v.unknown()),
   CorsConfiguration: v.optional(v.unknown()),
   LoggingConfiguration: v.optional(v.object({ DestinationBucketName: v.unknown() })),
 });
@@ -35,7 +37,13 @@ const bucketPolicySchema = v.object({
 });
 
 /** Types that hold something which cannot be made again. */
-const STATEFUL = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret', 'AWS::KMS::Key'] as const;
+const STATEFUL = [
+  'AWS::DynamoDB::Table',
+  'AWS::S3::Bucket',
+  'AWS::SecretsManager::Secret',
+  'AWS::KMS::Key',
+  'AWS::SNS::Topic',
+] as const;
 
 const stages = { dev: synthesize(dev), prod: synthesize(prod) };
 
@@ -46,7 +54,7 @@ describe('what holds data', () => {
   it('is all in the data stack, which nothing else shares', () => {
     for (const stage of ['dev', 'prod'] as const) {
       expect(new Set(statefulOf(stage).map(({ stack }) => stack))).toEqual(new Set(['data']));
-      expect(statefulOf(stage)).toHaveLength(9);
+      expect(statefulOf(stage)).toHaveLength(10);
     }
   });
 
@@ -70,14 +78,7 @@ describe('what holds data', () => {
 
   it('has no name of its own, so that what was retained never blocks a new deployment', () => {
     const names = /^(?:TableName|BucketName|QueueName|TopicName|FunctionName|LogGroupName|RoleName|Name)$/;
-    const named = [
-      ...STATEFUL,
-      'AWS::SQS::Queue',
-      'AWS::SNS::Topic',
-      'AWS::Logs::LogGroup',
-      'AWS::Lambda::Function',
-      'AWS::IAM::Role',
-    ];
+    const named = [...STATEFUL, 'AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::Lambda::Function', 'AWS::IAM::Role'];
     for (const { id, type, properties } of stages.prod.resources.filter((resource) => named.includes(resource.type))) {
       const own = Object.keys(properties).filter((property) => names.test(property));
       expect({ id, type, own }).toEqual({ id, type, own: [] });
@@ -154,16 +155,27 @@ describe('the buckets', () => {
   });
 
   it('drop uploads and results after the data about them, and unfinished uploads after a day', () => {
-    const expirationInDays = prod.retentionDays + 1;
+    const expiring = (stage: Stage) => ({ Status: 'Enabled', ExpirationInDays: stage.retentionDays + 1 });
+    expect(files(stages.dev)?.properties.LifecycleConfiguration.Rules).toMatchObject([
+      { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(dev) },
+      { Id: 'ExpireResults', Prefix: 'results/', ...expiring(dev) },
+      { Id: 'DropUnfinishedUploads' },
+    ]);
+    const versions = { NoncurrentVersionExpiration: { NoncurrentDays: 7 } };
     expect(files()?.properties.LifecycleConfiguration.Rules).toEqual([
-      { Id: 'ExpireUploads', Prefix: 'uploads/', Status: 'Enabled', ExpirationInDays: expirationInDays },
-      { Id: 'ExpireResults', Prefix: 'results/', Status: 'Enabled', ExpirationInDays: expirationInDays },
+      { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(prod), ...versions },
+      { Id: 'ExpireResults', Prefix: 'results/', ...expiring(prod), ...versions },
       {
         Id: 'DropUnfinishedUploads',
         Status: 'Enabled',
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       },
     ]);
+  });
+
+  it('keep deleted files for a while in production, and only there', () => {
+    expect(files()?.properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
+    expect(files(stages.dev)?.properties.VersioningConfiguration).toBeUndefined();
   });
 
   it('let nobody write an upload but once, not even in parts', () => {

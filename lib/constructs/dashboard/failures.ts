@@ -6,7 +6,7 @@ import {
   type Emitter,
   type MetricDefinition,
 } from '../../../lambdas/runtime/metric-names.ts';
-import { SAVED_QUERIES } from '../saved-queries.ts';
+import { FAILURES_BY_REASON } from '../saved-queries.ts';
 import { graph, heading, LANE_LABELS, metricsOf, PER_MINUTE, type Shown } from './parts.ts';
 
 const SUM = { ...PER_MINUTE, statistic: 'Sum' };
@@ -73,12 +73,12 @@ export function failures({ stage, queues, functions, api }: Shown): IWidget[][] 
     ],
     [
       new LogQueryWidget({
-        title: 'Failures by reason',
+        title: FAILURES_BY_REASON.name,
         view: LogQueryVisualizationType.TABLE,
         width: 24,
         height: 6,
         logGroupNames: functions.map(({ logGroup }) => logGroup.logGroupName),
-        queryString: SAVED_QUERIES.find(({ name }) => name === 'Failures by reason')?.query ?? '',
+        queryString: FAILURES_BY_REASON.query,
       }),
     ],
   ];
