@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
-import type { Lane } from '../lambdas/domain/model.ts';
+import { LANES, type Lane } from '../lambdas/domain/model.ts';
 import { PACE_SHARE, sustainedRate, usableRate, type ProviderConfig } from '../lambdas/domain/providers.ts';
 import { PROVIDERS } from './providers.ts';
 import { stageSchema } from './stage-schema.ts';
@@ -71,10 +71,14 @@ export const capacityOf = (stage: Pick<Stage, 'providers' | 'worker'>): Capacity
 export function clearableRecords(
   stage: Pick<Stage, 'providers' | 'contractAgeSeconds' | 'admission'>,
 ): Record<Lane, number> {
-  const perSecond = Math.min(...providersOf(stage).map(sustainedRate)) * PACE_SHARE;
+  const perSecond = recordsPerSecond(stage);
   const within = (seconds: number): number => Math.min(Math.floor(perSecond * seconds), stage.admission.maxOpenRecords);
   return { small: within(stage.contractAgeSeconds.small), bulk: within(stage.contractAgeSeconds.bulk) };
 }
+
+/** Each record needs a call to every provider: the slowest one decides. */
+const recordsPerSecond = (stage: Pick<Stage, 'providers'>): number =>
+  Math.min(...providersOf(stage).map(sustainedRate)) * PACE_SHARE;
 
 function contradictions(stage: Stage): string[] {
   const problems: string[] = [];
@@ -106,6 +110,24 @@ function contradictions(stage: Stage): string[] {
   if (api.burst < api.ratePerSecond) {
     problems.push(
       `api.burst is ${api.burst}, below api.ratePerSecond (${api.ratePerSecond}): raise it at least to that`,
+    );
+  }
+  return [...problems, ...brokenPromises(stage)];
+}
+
+/** Contracts that no submission, or not the largest, can be held to: their alarms would ring for what is allowed. */
+function brokenPromises(stage: Stage): string[] {
+  const { contractAgeSeconds, submissionDeadlineHours, limits } = stage;
+  const problems = LANES.filter((lane) => contractAgeSeconds[lane] >= submissionDeadlineHours * 3_600).map(
+    (lane) =>
+      `contractAgeSeconds.${lane} is ${contractAgeSeconds[lane]}, but submissions expire after submissionDeadlineHours ` +
+      `(${submissionDeadlineHours}): promise less, or give them more time`,
+  );
+  const most = Math.floor(recordsPerSecond(stage) * contractAgeSeconds.bulk);
+  if (most < limits.maxRecords) {
+    problems.push(
+      `limits.maxRecords is ${limits.maxRecords}, but the slowest provider lets ${most} records through within ` +
+        `contractAgeSeconds.bulk (${contractAgeSeconds.bulk}): lower it, or promise a longer time`,
     );
   }
   return problems;

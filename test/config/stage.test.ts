@@ -57,6 +57,22 @@ describe('a stage', () => {
     [{ limits: { maxRecords: 499 } }, 'limits.smallLaneThreshold is 500, above limits.maxRecords (499)'],
     [{ admission: { maxOpenRecords: 1_000 } }, 'admission.maxOpenRecordsPerTenant is 2000000, above'],
     [{ api: { burst: 10 } }, 'api.burst is 10, below api.ratePerSecond (50)'],
+    [
+      { submissionDeadlineHours: 4 },
+      'contractAgeSeconds.bulk is 14400, but submissions expire after submissionDeadlineHours (4): promise less',
+    ],
+    [
+      { contractAgeSeconds: { small: 7_200 }, submissionDeadlineHours: 2 },
+      'contractAgeSeconds.small is 7200, but submissions expire after submissionDeadlineHours (2)',
+    ],
+    [
+      { contractAgeSeconds: { bulk: 3_600 } },
+      'limits.maxRecords is 1000000, but the slowest provider lets 354600 records through within contractAgeSeconds.bulk (3600)',
+    ],
+    [
+      { providers: { geo: { ratePerSecond: 7 } } },
+      'limits.maxRecords is 1000000, but the slowest provider lets 99288 records through',
+    ],
   ])('with %j is refused, naming field, value and remedy', (change, message) => {
     expect(define(change)).toThrow(StageError);
     expect(define(change)).toThrow(message);
@@ -69,7 +85,7 @@ describe('a stage', () => {
   });
 
   it('overrides what it names of a provider and nothing else', () => {
-    const stage = defineStage({ ...valid, providers: { geo: { ratePerSecond: 7 } } });
+    const stage = defineStage({ ...valid, limits: { maxRecords: 90_000 }, providers: { geo: { ratePerSecond: 7 } } });
     const [company, geo] = providersOf(stage);
     const [defaultCompany, defaultGeo] = providersOf(defineStage(valid));
     expect(company).toEqual(defaultCompany);
@@ -78,8 +94,10 @@ describe('a stage', () => {
 });
 
 describe('what can be finished within the contract', () => {
+  const limits = { maxRecords: 100_000 };
+
   it('goes by the rate that a small burst leaves', () => {
-    const stage = defineStage({ ...valid, providers: { company: { ratePerSecond: 200, burst: 1 } } });
+    const stage = defineStage({ ...valid, limits, providers: { company: { ratePerSecond: 200, burst: 1 } } });
     // One call every 30 ms: 5 of the rate, 25 for what may be late.
     expect(clearableRecords(stage)).toEqual({ small: 60_000, bulk: 480_000 });
   });
@@ -87,7 +105,7 @@ describe('what can be finished within the contract', () => {
   it('goes by the calls that a provider answers at the same time, where they are fewer', () => {
     const company = { ratePerSecond: 100, burst: 10, p99Ms: 500, maxConcurrentCalls: 40 };
     // 40 calls of a second each, which is twice the 99th percentile.
-    expect(clearableRecords(defineStage({ ...valid, providers: { company } }))).toEqual({
+    expect(clearableRecords(defineStage({ ...valid, limits, providers: { company } }))).toEqual({
       small: 72_000,
       bulk: 576_000,
     });
