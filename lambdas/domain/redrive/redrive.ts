@@ -25,7 +25,7 @@ type Cursor = v.InferOutput<typeof cursorSchema>;
 
 /**
  * Replays what failed: selects by the request, answers what a replay costs (`dryRun`, the default), or does it. A record that
- * has succeeded is never reopened. It may be repeated, and two at once do no harm: a record is reopened once per generation.
+ * has succeeded is never reopened. It may be repeated, and of two at once each record is reopened and sent by one.
  *
  * @throws InvalidDataError for a request that cannot be understood, naming the field and what is allowed.
  */

@@ -1,5 +1,5 @@
 import { chunkOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
-import { reopenChunk, sendReopened, type Target } from './replay.ts';
+import { reopenChunk, sendReopened, type Reopened, type Target } from './replay.ts';
 import type { RedriveRequest } from './request.ts';
 import type { Run } from './run.ts';
 import { selectInChunk, type SkipCounter } from './select.ts';
@@ -36,7 +36,7 @@ export async function replaySubmission(
   wanted: Wanted,
 ): Promise<Replayed> {
   const target = { submission, generation: submission.generation + 1 };
-  const reopened = new Map<number, number[]>();
+  const reopened = new Map<number, Reopened>();
   let ended: Awaited<ReturnType<typeof reopenAll>>;
   try {
     ended = await reopenAll(run, target, ledger, wanted, reopened);
@@ -54,7 +54,7 @@ async function reopenAll(
   target: Target,
   ledger: readonly LedgerChunk[],
   { request, firstRecordNo, max, only = () => true, skips }: Wanted,
-  reopened: Map<number, number[]>,
+  reopened: Map<number, Reopened>,
 ): Promise<{ selected: number; nextRecordNo?: number }> {
   const { deps, report } = run;
   const isHalfOver = halfOfTime(run);
@@ -79,16 +79,12 @@ function halfOfTime({ budget, deps }: Run): () => boolean {
   return () => budget.remainingMs() < untilMs;
 }
 
-async function sendAll(
-  run: Run,
-  target: Target,
-  reopened: ReadonlyMap<number, readonly number[]>,
-): Promise<Set<number>> {
+async function sendAll(run: Run, target: Target, reopened: ReadonlyMap<number, Reopened>): Promise<Set<number>> {
   const { deps, budget, report } = run;
   const sent = new Set<number>();
-  for (const [chunk, recordNos] of reopened) {
-    if (budget.remainingMs() < deps.settings.reserveMs / 2) report.report.unsent += recordNos.length;
-    else for (const recordNo of await sendReopened(deps, target, chunk, recordNos, run)) sent.add(recordNo);
+  for (const [chunk, records] of reopened) {
+    if (budget.remainingMs() < deps.settings.reserveMs / 2) report.report.unsent += records.recordNos.length;
+    else for (const recordNo of await sendReopened(deps, target, chunk, records, run)) sent.add(recordNo);
   }
   return sent;
 }

@@ -32,8 +32,14 @@ export interface Target {
   generation: number;
 }
 
+/** Records of one chunk that a redrive has reopened, and the generation that it gave them: in a higher one they are another's. */
+export interface Reopened {
+  recordNos: readonly number[];
+  generation: number;
+}
+
 /**
- * Reopens records of one chunk, and answers their numbers. A record whose input cannot be read any more is left as it is.
+ * Reopens records of one chunk. A record whose input cannot be read any more is left as it is.
  *
  * @throws DependencyUnavailableError, ShortReadError: what was reopened is sent by the reconciler, or by the next redrive.
  */
@@ -43,22 +49,23 @@ export async function reopenChunk(
   chunk: number,
   rows: readonly RecordRow[],
   { report, pace }: { report: ReportBuilder; pace: Pace },
-): Promise<number[]> {
+): Promise<Reopened> {
   const { submission } = target;
   const { submissionId } = submission;
   const recordNos = rows.map(({ recordNo }) => recordNo);
   const inputs = await rebuildMessages(deps, submission, chunk, recordNos, deps.limits);
   const readable = rows.filter((row) => isReadable(inputs.get(row.recordNo), row));
   report.skipped('source_gone', rows.length - readable.length);
-  if (readable.length === 0) return [];
+  if (readable.length === 0) return { recordNos: [], generation: target.generation };
 
   await reopenSubmission(deps, target, chunk);
+  const { generation } = target;
   const waits = new Map(readable.map((row) => [row, pace.next()]));
   const open = await mapBounded(readable, PARALLEL_WRITES, async (row) =>
-    (await reopenRow(deps, row, target.generation, waits.get(row) ?? 0)) ? [row] : [],
+    (await reopenRow(deps, row, generation, waits.get(row) ?? 0)) ? [row] : [],
   );
   const taken = open.flat();
-  if (taken.length === 0) return [];
+  if (taken.length === 0) return { recordNos: [], generation };
   await deps.ledger.reopen(
     submissionId,
     chunk,
@@ -66,18 +73,18 @@ export async function reopenChunk(
   );
   await keepOpen(deps, target, chunk);
   for (const row of taken) report.replayed(row.reason ?? 'internal_error', row);
-  return taken.map(({ recordNo }) => recordNo);
+  return { recordNos: taken.map(({ recordNo }) => recordNo), generation };
 }
 
 /**
  * Sends the records of one chunk that were reopened, each when its row says; answers the numbers of those that the lane took. What
- * somebody else has sent meanwhile is left to it.
+ * somebody else has sent, or reopened, meanwhile is left to it.
  */
 export async function sendReopened(
   deps: RedriveDeps,
   { submission }: Target,
   chunk: number,
-  recordNos: readonly number[],
+  { recordNos, generation }: Reopened,
   { report }: { report: ReportBuilder },
 ): Promise<number[]> {
   if (recordNos.length === 0) return [];
@@ -87,7 +94,7 @@ export async function sendReopened(
     rebuildMessages(deps, submission, chunk, recordNos, deps.limits),
   ]);
   const messages = rows
-    .filter(isHalfReopened)
+    .filter((row) => isHalfReopened(row) && row.generation === generation)
     .toSorted((a, b) => a.recordNo - b.recordNo)
     .flatMap((row) => messageAgain(submission, row, inputs.get(row.recordNo)));
   if (messages.length === 0) return [];
@@ -141,7 +148,8 @@ function isReadable(input: RebuiltRecord | undefined, { reason }: RecordRow): bo
 }
 
 /**
- * The row of the new generation as stored, or undefined when another one stands above it. It announces the `waitMs` of its
+ * True when the row is of the new generation now; false when another one stands above it, or somebody else has just written it: then the
+ * record is theirs to send, and where they die before that it is found like any that a redrive has left half reopened. The row announces the `waitMs` of its
  * message, lest the reconciler take a slow replay for a lost one.
  */
 async function reopenRow(
@@ -149,8 +157,9 @@ async function reopenRow(
   row: RecordRow,
   generation: number,
   waitMs: number,
-): Promise<RecordRow | undefined> {
-  if (isHalfReopened(row) && row.generation >= generation) return row;
+): Promise<boolean> {
+  // A redrive that began at the same time has reopened it since this one read the submission.
+  if (isHalfReopened(row) && row.generation >= generation) return false;
   const {
     detail: _detail,
     waitingOn: _on,
@@ -171,8 +180,8 @@ async function reopenRow(
     updatedAtMs: nowMs,
     ...(waitMs > 0 && { waitingUntilMs: nowMs + waitMs }),
   };
-  const { applied, stored } = await records.put(reopened, row);
-  return applied ? stored : undefined;
+  const { applied } = await records.put(reopened, row, { ifUnchanged: true });
+  return applied;
 }
 
 /** Sends messages, each to become visible after its wait in milliseconds; answers the indexes of those that were not taken. */

@@ -317,6 +317,38 @@ describe('a replay', () => {
     expect(rig.messages()).toMatchObject([{ recordNo: 1, generation: 4 }]);
   });
 
+  it('sends every record once, although another one does the same at the same time', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(300);
+    await rig.finish(Array.from({ length: 300 }, (_, index) => dead(index + 1)));
+    const request = { submissionId: SUBMISSION_ID, dryRun: false };
+    const reports = await Promise.all([rig.ask(request), rig.ask(request)]);
+    expect(reports.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(300);
+    expect(rig.messages()).toHaveLength(300);
+    expect(new Set(rig.messages().map(({ recordNo }) => recordNo)).size).toBe(300);
+  });
+
+  it('leaves what it has reopened to another one that takes it over', async () => {
+    let isFirst = true;
+    const request = { submissionId: SUBMISSION_ID, dryRun: false };
+    const rig: RedriveRig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'ledger' && method === 'reopen' && isFirst) {
+          isFirst = false;
+          await rig.ask(request);
+        }
+        return proceed();
+      },
+    });
+    await rig.seed(2);
+    await rig.finish([dead(1), dead(2)]);
+    await rig.ask(request);
+    expect(rig.messages()).toMatchObject([
+      { recordNo: 1, generation: 2 },
+      { recordNo: 2, generation: 2 },
+    ]);
+  });
+
   it('refuses a cursor that it did not give', async () => {
     const rig = createRedriveRig();
     await expect(rig.ask({ tenantId: 'acme', cursor: 'e30x' })).rejects.toThrow('cursor is "e30x"');
