@@ -97,7 +97,6 @@ async function redriveSubmission(run: Run, submissionId: string, firstRecordNo: 
   const fits = submissionFits(deps, found.submission, request);
   if (typeof fits === 'string') report.skipped(fits);
   if (fits !== true) return undefined;
-  // One generation for all of its chunks; a redrive that is continued later takes another one.
   const before = report.report.replayed;
   const max = request.limit - run.examined;
   const { selected, nextRecordNo } = await replaySubmission(run, found, { request, firstRecordNo, max, skips: report });

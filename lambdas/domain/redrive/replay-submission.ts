@@ -35,6 +35,7 @@ export async function replaySubmission(
   { submission, ledger }: { submission: Submission; ledger: readonly LedgerChunk[] },
   wanted: Wanted,
 ): Promise<Replayed> {
+  // One generation for all of its chunks; a redrive that is continued later takes another one.
   const target = { submission, generation: submission.generation + 1 };
   const reopened = new Map<number, Reopened>();
   let ended: Awaited<ReturnType<typeof reopenAll>>;
