@@ -127,7 +127,7 @@ export const stageSchema = v.strictObject({
   name: matching(/^[a-z][a-z0-9]{0,15}$/, 'use up to 16 lower-case letters and digits, a letter first'),
   /** `retain`: buckets, tables and secrets survive the stacks and refuse deletion. `destroy`: they go with the stack (a bucket only when empty). */
   protection: oneOf(['retain', 'destroy']),
-  /** `customer`: bucket, tables, secret and queues use a key of this account instead of the services' own. */
+  /** `customer`: bucket, tables, secret, queues and logs use a key of this account instead of the services' own. */
   encryption: v.optional(oneOf(['aws', 'customer']), 'aws'),
   /** How long submissions, records, uploads and results are kept. */
   retentionDays: v.optional(whole(1, 3_650, 'days'), 30),

@@ -1,6 +1,7 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
@@ -18,6 +19,8 @@ export interface ApiProps {
   readonly submit: Submit;
   readonly status: Status;
   readonly removalPolicy: RemovalPolicy;
+  /** Encrypts the access log. Absent: a key of CloudWatch. */
+  readonly encryptionKey: IKey | undefined;
   readonly alarms: Alarms;
 }
 
@@ -86,8 +89,12 @@ export class Api extends Construct {
     this.#addAlarms(props.alarms);
   }
 
-  #accessLog({ stage, removalPolicy }: ApiProps): logs.LogGroup {
-    return new logs.LogGroup(this, 'AccessLog', { retention: logRetention(stage.logs.retentionDays), removalPolicy });
+  #accessLog({ stage, removalPolicy, encryptionKey }: ApiProps): logs.LogGroup {
+    return new logs.LogGroup(this, 'AccessLog', {
+      retention: logRetention(stage.logs.retentionDays),
+      removalPolicy,
+      ...(encryptionKey ? { encryptionKey } : {}),
+    });
   }
 
   #addRoutes({ authorizer, submit, status, stage }: ApiProps): void {

@@ -17,7 +17,7 @@ export class DataKey extends Construct {
   constructor(scope: Construct, id: string, { removalPolicy }: { readonly removalPolicy: RemovalPolicy }) {
     super(scope, id);
     this.key = new kms.Key(this, 'Key', {
-      description: 'Encrypts submissions, records, files, messages and credentials',
+      description: 'Encrypts submissions, records, files, messages, credentials and logs',
       enableKeyRotation: true,
       removalPolicy,
     });
@@ -31,6 +31,21 @@ export class DataKey extends Construct {
           StringEquals: {
             'kms:CallerAccount': Aws.ACCOUNT_ID,
             'kms:ViaService': SERVICES.map((service) => `${service}.${Aws.REGION}.amazonaws.com`),
+          },
+        },
+      }),
+    );
+    // CloudWatch Logs uses the key in its own name, for whoever may write or read a log,
+    // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+    this.key.addToResourcePolicy(
+      new iam.PolicyStatement({
+        sid: 'EncryptLogs',
+        principals: [new iam.ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
+        actions: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+        resources: ['*'],
+        conditions: {
+          ArnLike: {
+            'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:*`,
           },
         },
       }),

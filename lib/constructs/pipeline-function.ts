@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -19,6 +20,8 @@ export interface FunctionSettings {
   readonly logLevel: string;
   readonly logRetentionDays: logs.RetentionDays;
   readonly removalPolicy: RemovalPolicy;
+  /** Encrypts the logs. Absent: a key of CloudWatch. */
+  readonly encryptionKey: IKey | undefined;
   readonly alarms: Alarms;
 }
 
@@ -72,6 +75,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     const logGroup = new logs.LogGroup(this, 'Logs', {
       retention: settings.logRetentionDays,
       removalPolicy: settings.removalPolicy,
+      ...(settings.encryptionKey ? { encryptionKey: settings.encryptionKey } : {}),
     });
     this.logGroup = logGroup;
     this.memoryMb = props.memoryMb;

@@ -1,5 +1,6 @@
 import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { capacityOf, clearableRecords, providersOf, type Stage } from '../../config/stage.ts';
 import { sustainedRate, type ProviderConfig } from '../../lambdas/domain/providers.ts';
@@ -35,7 +36,7 @@ export class PipelineStack extends Stack {
     const { limits, worker } = stage;
     const removalPolicy = stage.protection === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const providers = providersOf(stage);
-    const settings = functionSettings(stage, removalPolicy, alarms);
+    const settings = functionSettings(stage, removalPolicy, data.key, alarms);
     const queue = { retentionDays: stage.queueRetentionDays, encryptionKey: data.key, alarms };
     const common = {
       ...data.stores,
@@ -93,6 +94,7 @@ export class PipelineStack extends Stack {
     const api = new Api(this, 'Api', {
       stage,
       removalPolicy,
+      encryptionKey: data.key,
       alarms,
       authorizer: new Authorizer(this, 'Authorization', { ...common, cacheSeconds: stage.api.authorizerCacheSeconds }),
       submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
@@ -125,11 +127,17 @@ export class PipelineStack extends Stack {
   }
 }
 
-const functionSettings = (stage: Stage, removalPolicy: RemovalPolicy, alarms: Alarms): FunctionSettings => ({
+const functionSettings = (
+  stage: Stage,
+  removalPolicy: RemovalPolicy,
+  encryptionKey: IKey | undefined,
+  alarms: Alarms,
+): FunctionSettings => ({
   stageName: stage.name,
   logLevel: stage.logs.level,
   logRetentionDays: logRetention(stage.logs.retentionDays),
   removalPolicy,
+  encryptionKey,
   alarms,
 });
 

@@ -25,6 +25,20 @@ describe('with a key of the customer', () => {
     expect(JSON.stringify(files?.properties['BucketEncryption'])).toContain(keyId);
   });
 
+  it('logs are encrypted by it, which its policy lets the service do for log groups of this account only', () => {
+    const groups = customer.ofType('AWS::Logs::LogGroup', v.object({ KmsKeyId: v.unknown() }));
+    expect(groups.map(({ properties }) => customer.referenced(properties.KmsKeyId))).toEqual(
+      Array.from({ length: 9 + 1 }, () => keyId),
+    );
+    const policy = v.object({ KeyPolicy: v.object({ Statement: v.array(v.record(v.string(), v.unknown())) }) });
+    const [key] = customer.ofType('AWS::KMS::Key', policy).filter(({ id }) => id === keyId);
+    const statement = key?.properties.KeyPolicy.Statement.find(({ Sid }) => Sid === 'EncryptLogs');
+    expect(JSON.stringify(statement?.['Principal'])).toMatch(/"logs\.",\{"Ref":"AWS::Region"\},"\.amazonaws\.com"/);
+    expect(JSON.stringify(statement?.['Condition'])).toMatch(
+      /"kms:EncryptionContext:aws:logs:arn":.*"Ref":"AWS::AccountId"\},":log-group:\*"/,
+    );
+  });
+
   it('the functions need no right to the key: they use it through the services', () => {
     const policies = customer.resources.filter(({ type }) => type === 'AWS::IAM::Policy');
     expect(policies).toHaveLength(9);

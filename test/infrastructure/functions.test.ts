@@ -134,6 +134,7 @@ describe('a function that is given', () => {
         logLevel: 'INFO',
         logRetentionDays: RetentionDays.ONE_WEEK,
         removalPolicy: RemovalPolicy.DESTROY,
+        encryptionKey: undefined,
         alarms: { unwatchedBecause: 'a test deploys nothing' },
       },
       name: 'authorizer',
