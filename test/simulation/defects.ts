@@ -132,7 +132,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'charge records for an outage',
-    file: 'lambdas/domain/enrichment/ask.ts',
+    file: 'lambdas/domain/enrichment/round.ts',
     find: "result.reason !== 'internal_error' && verdict.outage;",
     by: 'verdict.outage && row.inARow() < 0;',
   },
