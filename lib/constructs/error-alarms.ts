@@ -1,4 +1,5 @@
-import { ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, MathExpression, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { addAlarm, type Alarms } from './alarms.ts';
 
@@ -33,7 +34,13 @@ export function watchErrors(scope: Construct, { alarms, what, errors, dependency
   });
   addAlarm(scope, 'DependencyFailures', alarms, {
     ...common,
-    metric: dependencyFailures,
+    // Failures only are written, so once they stop CloudWatch would go back to older values, and ring again while those pass by.
+    metric: new MathExpression({
+      expression: 'FILL(failures, 0)',
+      usingMetrics: { failures: dependencyFailures },
+      period: Duration.minutes(5),
+      label: 'failed calls to AWS',
+    }),
     threshold: FAILURES_THRESHOLD,
     // A throttle passes; a missing permission, table or key does not.
     periods: 2,
