@@ -65,7 +65,7 @@ const BROKEN: readonly Drill[] = [
     lastsFor: 45,
     fileEvery: 10,
     // What it has received and not deleted stays hidden, and grows older, for six times its timeout; the work itself goes on.
-    silentWithin: 95,
+    silentWithin: 35,
     rings: { 'FanOut/FanOut/Errors': 3, 'FanOut/Stalled': 9, 'FanOut/Requests/OldestMessageAge': 40 },
     arrange: together(fileAtFault(good(3)), ill('fanOut', { what: 'broken' })),
   },
@@ -189,10 +189,9 @@ const SLOW: readonly Drill[] = [
   },
   {
     fault: 'invocations of the fan-out nearly run out of time',
-    lastsFor: 40,
-    fileEvery: 8,
-    silentWithin: 35,
-    rings: { 'FanOut/FanOut/NearTimeout': 35 },
+    lastsFor: 15,
+    silentWithin: 25,
+    rings: { 'FanOut/FanOut/NearTimeout': 15 },
     arrange: nearTimeout('fanOut'),
   },
   {
