@@ -2,7 +2,7 @@ import { beforeAll, expect, it, jest } from '@jest/globals';
 import { isOpen } from '../../lambdas/domain/model.ts';
 import type { MonitoredSimulation } from './monitored.ts';
 import { synthesizedStage } from './stage.ts';
-import { DAY_MINUTES, liveThroughADay } from './weekday.ts';
+import { BIG_FILE_RECORDS, DAY_MINUTES, liveThroughADay } from './weekday.ts';
 
 jest.setTimeout(300_000);
 
@@ -36,6 +36,7 @@ it('the day had work, trouble, and an end for every file', () => {
   const submissions = day.world.inspect.submissions();
   expect(submissions.length).toBeGreaterThan(100);
   expect(submissions.filter(({ state }) => isOpen(state))).toEqual([]);
+  expect(Math.max(...submissions.map(({ fanOut }) => fanOut.records))).toBe(BIG_FILE_RECORDS);
   expect(day.journal.stats.calls).toBeGreaterThan(3_000);
   expect(day.journal.stats.faults).toBeGreaterThan(10);
   expect(day.problems).toEqual([]);

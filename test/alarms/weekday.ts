@@ -11,6 +11,9 @@ export const DAY_MINUTES = 24 * HOUR;
 /** Until everything that was submitted at the end has ended. */
 const LAST_MINUTES = 20;
 
+/** Records of the day's largest file. */
+export const BIG_FILE_RECORDS = 4_000;
+
 const TENANTS = ['acme', 'globex', 'initech'] as const;
 /** What is wrong with one record in ten: data of customers, and companies that nobody knows. */
 const ODD: readonly RecordKind[] = ['unknown', 'unknown', 'invalid', 'malformed', 'rejected', 'keyless'];
@@ -22,7 +25,7 @@ const records = (dice: Dice, count: number): RecordKind[] =>
   Array.from({ length: count }, () => (dice.chance(0.1) ? dice.pick(ODD) : 'good'));
 
 /**
- * A day on which nothing is wrong: files come all day long, in bursts at nine and at two, and hardly any at night; now and then a
+ * A day on which nothing is wrong: files come all day long, in bursts at nine and at two and a big one at eleven, and hardly any at night; now and then a
  * call of a provider fails, a message comes twice, a provider is out for half a minute and DynamoDB throttles for a minute; at
  * four somebody deploys.
  */
@@ -44,6 +47,8 @@ export async function liveThroughADay(stage: SynthesizedStage, seed = 1): Promis
   workingHours(traffic, dice);
   night(traffic, dice);
   for (const hour of [9, 14]) burst(traffic, dice, at(hour));
+  // The month's customer list of one tenant: minutes of all that the providers allow.
+  traffic.submit(at(11), { tenant: 'globex', kinds: good(BIG_FILE_RECORDS) });
   deploy(simulation, at(16));
   traffic.ask(0, DAY_MINUTES, 'acme', 0.25);
   await simulation.watchFor(DAY_MINUTES + LAST_MINUTES);

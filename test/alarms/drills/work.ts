@@ -145,7 +145,7 @@ const DEFECTIVE: readonly Drill[] = [
     arrange: together(redrives(2), ill('redrive', { what: 'defective', port: 'submissions' })),
   },
   {
-    fault: 'an outcome too many is counted in a file that stays open for minutes',
+    fault: 'an outcome too many is counted in a file that stays open for minutes (marked by the drill)',
     breaks: ['row before ledger', 'conservation'],
     lastsFor: 6,
     silentWithin: 20,
@@ -154,7 +154,7 @@ const DEFECTIVE: readonly Drill[] = [
     arrange: oneOutcomeTooMany(6),
   },
   {
-    fault: 'an outcome too many is counted in a file that ends before anybody looks after it',
+    fault: 'an outcome too many is counted in a file that ends before anybody looks after it (marked by the drill)',
     breaks: ['row before ledger', 'conservation'],
     lastsFor: 2,
     silentWithin: 20,
@@ -177,7 +177,7 @@ const QUEUES: readonly Drill[] = [
     arrange: together(fileAtFault(['sick', ...good(61)]), dlqEmptied('bulk')),
   },
   {
-    fault: 'dead letters have lain in every dead-letter queue for eight days',
+    fault: 'dead letters have lain in every dead-letter queue for eight days (put there by the drill)',
     lastsFor: 10,
     rings: Object.fromEntries(
       ['SmallLane/Records', 'BulkLane/Records', 'FanOut/Requests', 'Finalization/Requests'].flatMap((queue) => [
@@ -194,7 +194,7 @@ const QUEUES: readonly Drill[] = [
     ),
   },
   {
-    fault: 'somebody receives messages of every queue and deletes none',
+    fault: 'somebody receives messages of every queue and deletes none (figures set by the drill)',
     lastsFor: 9,
     rings: {
       'SmallLane/Records/InFlight': 7,
@@ -210,7 +210,7 @@ const QUEUES: readonly Drill[] = [
     }),
   },
   {
-    fault: 'both lanes hold more than the providers can answer in time',
+    fault: 'both lanes hold more than the providers can answer in time (figures set by the drill)',
     lastsFor: 8,
     rings: { 'SmallLane/Backlog': 7, 'BulkLane/Backlog': 7 },
     arrange: foreign({ small: { visible: 1_500_000 }, bulk: { visible: 1_500_000 } }),
