@@ -51,6 +51,10 @@ export const providersOf = ({ providers }: Pick<Stage, 'providers'>): ProviderCo
     };
   });
 
+/** The rates at which work goes on, by provider: what everything but the slots of calls goes by. */
+export const sustainedRatesOf = (stage: Pick<Stage, 'providers'>): Record<string, number> =>
+  Object.fromEntries(providersOf(stage).map((provider) => [provider.name, sustainedRate(provider)]));
+
 /**
  * What the stage's workers, queues and event sources are sized to.
  *
@@ -78,7 +82,7 @@ export function clearableRecords(
 
 /** Each record needs a call to every provider: the slowest one decides. */
 const recordsPerSecond = (stage: Pick<Stage, 'providers'>): number =>
-  Math.min(...providersOf(stage).map(sustainedRate)) * PACE_SHARE;
+  Math.min(...Object.values(sustainedRatesOf(stage))) * PACE_SHARE;
 
 function contradictions(stage: Stage): string[] {
   const problems: string[] = [];

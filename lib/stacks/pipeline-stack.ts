@@ -2,8 +2,8 @@ import { CfnOutput, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stac
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { capacityOf, clearableRecords, providersOf, type Stage } from '../../config/stage.ts';
-import { sustainedRate, type ProviderConfig } from '../../lambdas/domain/providers.ts';
+import { capacityOf, clearableRecords, providersOf, sustainedRatesOf, type Stage } from '../../config/stage.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
 import type { Alarms } from '../constructs/alarms.ts';
 import { Api } from '../constructs/api.ts';
 import { Authorizer } from '../constructs/authorizer.ts';
@@ -43,7 +43,7 @@ export class PipelineStack extends Stack {
       settings,
       queue,
       stage,
-      providerRates: byName(providers, sustainedRate),
+      providerRates: JSON.stringify(sustainedRatesOf(stage)),
       contractAgeSeconds: stage.contractAgeSeconds,
       maxRecordBytes: limits.maxRecordBytes,
     };
