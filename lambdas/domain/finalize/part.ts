@@ -1,5 +1,5 @@
 import type { CsvDialect } from '../files/reader.ts';
-import { emptyChunk } from '../ledger.ts';
+import { emptyChunk, finishedOffsets } from '../ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
 import type { Telemetry } from '../ports.ts';
 import type { ReasonCode } from '../reasons.ts';
@@ -128,10 +128,19 @@ async function joinChunks(finalizing: Finalizing, range: PartRange, writer: Part
         if (row) await writer.add(input, row);
       }
     }
+    if (through === finalizing.submission.fanOut.records) await lookPastEnd(finalizing, through);
     return open;
   } finally {
     await inputs.close();
   }
+}
+
+/** Where the last chunk is full, an outcome past the end of the file is in a chunk that no part has. */
+async function lookPastEnd(finalizing: Finalizing, records: number): Promise<void> {
+  if (records % CHUNK_RECORDS !== 0) return;
+  const chunk = records / CHUNK_RECORDS;
+  const stored = await finalizing.deps.ledger.get(finalizing.submission.submissionId, chunk);
+  if (stored) reportBeyond(finalizing, chunk, { beyond: finishedOffsets(stored) });
 }
 
 /** Reads a chunk's rows, and puts right what its ledger item lacks or has too much. */
@@ -160,7 +169,7 @@ async function recountChunk(finalizing: Finalizing, chunk: number, size: number)
 }
 
 /** The results are right all the same, since rows make them; the counts that the customer saw before were not. */
-function reportBeyond({ deps, submission }: Finalizing, chunk: number, { beyond }: Recount): void {
+function reportBeyond({ deps, submission }: Finalizing, chunk: number, { beyond }: Pick<Recount, 'beyond'>): void {
   const [first] = beyond;
   if (first === undefined) return;
   const { submissionId, tenantId } = submission;

@@ -1,6 +1,7 @@
 import { InvalidDataError } from '../../../lambdas/domain/errors.ts';
 import { recount } from '../../../lambdas/domain/finalize/recount.ts';
 import { tally } from '../../../lambdas/domain/ledger.ts';
+import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
 import { makeRow, makeSubmission, SUBMISSION_ID } from '../../support/factories.ts';
 import { makeCsv, upTo } from '../../support/slices/fan-out-rig.ts';
 import { createFinalizeRig, marksOf, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
@@ -52,6 +53,18 @@ describe('recounting a submission', () => {
     expect(rig.world.telemetry.named('conservation_broken')).toMatchObject([
       { level: 'error', submissionId: SUBMISSION_ID, recordNo: 5, count: 2 },
     ]);
+  });
+
+  it('reports outcomes past a file that ends with a full chunk', async () => {
+    const rig = await finishedRig(CHUNK_RECORDS, async (prepared) => {
+      for (const recordNo of upTo(CHUNK_RECORDS)) await prepared.world.records.put(makeRow({ recordNo }));
+      const marks = marksOf([makeRow({ recordNo: CHUNK_RECORDS + 1 })]);
+      await prepared.world.ledger.mark(SUBMISSION_ID, 1, marks, makeSubmission().expiresAtSeconds);
+      await close(prepared, [0]);
+    });
+
+    expect(rig.stored()).toMatchObject({ state: 'complete', finalCounts: { total: CHUNK_RECORDS } });
+    expect(rig.world.telemetry.named('conservation_broken')).toMatchObject([{ recordNo: CHUNK_RECORDS + 1, count: 1 }]);
   });
 
   it('corrects a failure that the row gives another reason, or none', async () => {
