@@ -8,7 +8,7 @@ import { standingOf } from './standing.ts';
 
 /** The page with everything that is made from the code brought up to date. What is there all month is the same in every stage. */
 export async function currentPage(page: string): Promise<string> {
-  const stacks = loadAssembly(await synthesize({ stage: dev.name }));
+  const stacks = loadAssembly(await synthesize({ stage: dev.name, bundling: false }));
   const stages = { dev: derivedOf(dev), prod: derivedOf(prod) };
   return withBlocks(page, blocksOf(stages, stages.prod, standingOf(stacks)));
 }

@@ -25,6 +25,8 @@ export interface SynthesisOptions {
   readonly stage: string;
   /** Root of the project; default: the one this file is in. */
   readonly root?: string;
+  /** `false`: the functions' code is not bundled, for those who only read the templates. Default `true`. */
+  readonly bundling?: boolean;
   /** Further context values, as with `cdk synth -c key=value`. */
   readonly context?: Readonly<Record<string, string>>;
 }
@@ -39,7 +41,13 @@ export interface SynthesisOptions {
  */
 export async function synthesize(options: SynthesisOptions): Promise<string> {
   const root = options.root ?? resolve(import.meta.dirname, '..', '..');
-  const context = { ...(await contextOf(root)), ...COMMAND_LINE_CONTEXT, ...options.context, stage: options.stage };
+  const context = {
+    ...(await contextOf(root)),
+    ...COMMAND_LINE_CONTEXT,
+    ...(options.bundling === false ? { 'aws:cdk:bundling-stacks': [] } : {}),
+    ...options.context,
+    stage: options.stage,
+  };
   const directory = join(root, '.local');
   const target = join(directory, `cdk.out-${await fingerprint(root, context)}`);
   if (existsSync(join(target, 'manifest.json'))) {

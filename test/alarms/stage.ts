@@ -12,7 +12,7 @@ export interface SynthesizedStage {
 
 /** Synthesizes a stage, or takes what was synthesized of the same sources before. */
 export async function synthesizedStage(name: string): Promise<SynthesizedStage> {
-  const stacks = loadAssembly(await synthesize({ stage: name }));
+  const stacks = loadAssembly(await synthesize({ stage: name, bundling: false }));
   const { resources } = evaluateAssembly(stacks, {
     endpoint: 'http://127.0.0.1',
     region: 'us-east-1',

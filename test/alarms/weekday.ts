@@ -12,7 +12,7 @@ export const DAY_MINUTES = 24 * HOUR;
 const LAST_MINUTES = 20;
 
 /** Records of the day's largest file. */
-export const BIG_FILE_RECORDS = 4_000;
+export const BIG_FILE_RECORDS = 2_000;
 
 const TENANTS = ['acme', 'globex', 'initech'] as const;
 /** What is wrong with one record in ten: data of customers, and companies that nobody knows. */

@@ -41,9 +41,9 @@ test('throttled calls to DynamoDB and SQS fail no record and consume no attempt'
 });
 
 test('workers that are killed in the middle of their work lose no record and finish none twice', async () => {
-  const report = await drillOf('kills').run(rig, { records: 600 });
+  const report = await drillOf('kills').run(rig, { records: 400 });
 
-  expectNothingLost(report, 600);
+  expectNothingLost(report, 400);
   expect(report.disturbance).not.toMatch(/^0 workers/);
 });
 
