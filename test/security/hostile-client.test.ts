@@ -27,6 +27,8 @@ const BAD_KEYS = 10_000;
 const WARM = 2_000;
 /** What was kept of every request would be more than this. */
 const MOST_GROWTH = 1.5;
+/** What a heap may leave uncollected between two looks at it; keeping the requests of the loops below takes more. */
+const MOST_GARBAGE_MB = 100;
 const UNKNOWN = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
 /** What the victim's submission is full of. */
 const MARKER = 'zqvictimzq';
@@ -509,7 +511,7 @@ describe('thousands of damaged requests, no two alike', () => {
     expect(warm).toBeGreaterThan(10);
     const all = await repeat(count / 4, count, request);
     expect([...warming, ...all].filter((status) => ![400, 404, 413, 422].includes(status))).toEqual([]);
-    expect(peakMegabytes(service)).toBeLessThan(warm * MOST_GROWTH);
+    expect(peakMegabytes(service)).toBeLessThan(warm + MOST_GARBAGE_MB);
     expect((await attack('/v1/submissions')).status).toBe(200);
   });
 });
