@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../config/providers.ts';
 import { usableRate } from '../../lambdas/domain/providers.ts';
 import { startRig, type Rig } from '../drills/rig.ts';
 import type { LocalOptions } from '../start.ts';
@@ -66,12 +67,10 @@ export class Rigs {
   }
 }
 
-const PROVIDER_NAMES = ['company', 'geo'] as const;
-
 /** What a stage with these limits would give its functions. */
 const limitVariables = (limit: ProviderLimit): Record<string, string> => {
   const ofAll = (value: number): string =>
-    JSON.stringify(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, value])));
+    JSON.stringify(Object.fromEntries(PROVIDERS.map(({ name }) => [name, value])));
   return { PROVIDER_RATES: ofAll(usableRate(limit)), PROVIDER_BURSTS: ofAll(limit.burst) };
 };
 

@@ -1,9 +1,6 @@
-import { CLOSED_STATES } from '../../lambdas/domain/model.ts';
 import { ApiClient } from '../demo/client.ts';
-import { submitGenerated, untilClosed, type Rig } from '../drills/rig.ts';
+import { isClosed, queueUrl, submitGenerated, untilClosed, type Rig } from '../drills/rig.ts';
 import { waitFor } from '../drills/wait.ts';
-import { join, resolve } from 'node:path';
-import { writeGeneratedFile } from '../demo/generate.ts';
 import type { BenchContext } from './context.ts';
 import { atMost, decimals, reported, type BenchResult } from './result.ts';
 
@@ -15,7 +12,6 @@ const BEHIND_MS = 5_000;
 const PATIENCE_MS = 120_000;
 const MOST_SECONDS = 5;
 const POLL_MS = 100;
-const DIRECTORY = join(resolve(import.meta.dirname, '..', '..'), '.local', 'drills');
 
 /** A small file behind a large one: of another tenant, and of the same. */
 export async function fairness({ limit, withRig, records = LARGE, say }: BenchContext): Promise<BenchResult> {
@@ -52,22 +48,20 @@ async function warmUp(rig: Rig, client: ApiClient | undefined): Promise<void> {
 
 async function secondsOf(client: ApiClient | undefined): Promise<number> {
   if (client === undefined) throw new RangeError('The local cloud has two tenants.');
-  const path = join(DIRECTORY, `records-${SMALL}.csv`);
-  await writeGeneratedFile(path, SMALL);
-  const { id } = await client.submitFile(path, 'small');
+  const { id } = await submitGenerated({ client }, SMALL);
   const acceptedAt = performance.now();
   await waitFor(
     async () => {
-      const { state } = await client.submission(id);
-      return CLOSED_STATES.some((closed) => closed === state) ? state : undefined;
+      const view = await client.submission(id);
+      return isClosed(view) ? view : undefined;
     },
     { what: `the end of ${id}`, timeoutMs: PATIENCE_MS, everyMs: POLL_MS },
   );
   return (performance.now() - acceptedAt) / 1_000;
 }
 
-async function stillOpen({ sluice: { cloud, resources } }: Rig): Promise<number> {
-  const url = resources.queues['BulkLane/Records/Queue'] ?? '';
-  const { visible, inFlight, delayed } = await cloud.inspect.queueDepth(url);
+async function stillOpen(rig: Rig): Promise<number> {
+  const url = queueUrl(rig, 'BulkLane/Records/Queue');
+  const { visible, inFlight, delayed } = await rig.sluice.cloud.inspect.queueDepth(url);
   return visible + inFlight + delayed;
 }

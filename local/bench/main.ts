@@ -1,7 +1,7 @@
 /**
  * Measures what Sluice promises about speed, limits, fairness and cost: `npm run bench`, or single benchmarks by their names.
  */
-import { LocalCloudError } from '../errors.ts';
+import { runCommand } from '../command.ts';
 import { parseOptions, wholeNumber } from '../options.ts';
 import { runUntilStopped } from '../shutdown.ts';
 import { benchmarkOf, BENCHMARKS } from './benchmarks.ts';
@@ -64,10 +64,4 @@ function say(text: string): number {
   return 0;
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  const isMistake = error instanceof LocalCloudError || error instanceof RangeError;
-  console.error(isMistake ? `${error.message}\n` : error);
-  process.exit(1);
-}
+await runCommand(main);

@@ -1,3 +1,4 @@
+import { LANES } from '../../lambdas/domain/model.ts';
 import type { ObservedCall } from '../contract.ts';
 import type { InvocationReport } from '../lambda/functions.ts';
 import type { LogLine } from '../lambda/logs.ts';
@@ -36,7 +37,7 @@ export interface Operations {
   logBytes: number;
 }
 
-const nothing = (): Operations => ({
+export const noOperations = (): Operations => ({
   sqsSends: 0,
   sqsDeletes: 0,
   sqsReceives: 0,
@@ -55,20 +56,16 @@ const nothing = (): Operations => ({
 });
 
 /** Counts from now on, until the returned function is called: it answers what was counted. */
-export function meter({ cloud, functions }: LocalSluice): () => Operations {
-  const counted = nothing();
+export function meter(sluice: LocalSluice): () => Operations {
+  const { cloud, functions } = sluice;
+  const counted = noOperations();
   const indexes = new Map(
     cloud.byType('AWS::DynamoDB::Table').map(({ physicalId, properties }) => {
       const declared = properties['GlobalSecondaryIndexes'];
       return [physicalId, Array.isArray(declared) ? declared.length : 0];
     }),
   );
-  const workers = new Set(
-    cloud
-      .byType('AWS::Lambda::Function')
-      .filter(({ path }) => path.includes('/Worker/'))
-      .map(({ physicalId }) => physicalId),
-  );
+  const workers = new Set(LANES.map((lane) => sluice.functionOf('worker', lane).name));
   const stop = [
     cloud.onCall((call) => countCall(counted, call, indexes.get(call.target ?? '') ?? 0)),
     functions.onInvocation((report) => countInvocation(counted, report, workers.has(report.functionName))),

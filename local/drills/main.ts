@@ -1,7 +1,7 @@
 /**
  * Breaks things on purpose while records run, and shows that nothing is lost: `npm run drill`, or one drill by its name.
  */
-import { LocalCloudError } from '../errors.ts';
+import { runCommand } from '../command.ts';
 import { parseOptions, wholeNumber } from '../options.ts';
 import { runUntilStopped } from '../shutdown.ts';
 import type { DrillReport } from './account.ts';
@@ -90,10 +90,4 @@ function say(text: string): number {
   return 0;
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  const isMistake = error instanceof LocalCloudError || error instanceof RangeError;
-  console.error(isMistake ? `${error.message}\n` : error);
-  process.exit(1);
-}
+await runCommand(main);

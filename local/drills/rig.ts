@@ -66,7 +66,7 @@ export async function startRig(options: LocalOptions = {}): Promise<Rig> {
 }
 
 /** Submits a file of generated records. */
-export async function submitGenerated({ client }: Rig, records: number): Promise<SubmissionView> {
+export async function submitGenerated({ client }: Pick<Rig, 'client'>, records: number): Promise<SubmissionView> {
   const path = join(ROOT, '.local', 'drills', `records-${records}.csv`);
   await writeGeneratedFile(path, records);
   return client.submitFile(path, 'drill');
@@ -81,7 +81,7 @@ export async function submitText({ client }: Rig, content: string): Promise<Subm
 }
 
 const finished = ({ counts }: SubmissionView): number => counts.succeeded + counts.failed + counts.cancelled;
-const isClosed = ({ state }: SubmissionView): boolean => CLOSED_STATES.some((closed) => closed === state);
+export const isClosed = ({ state }: SubmissionView): boolean => CLOSED_STATES.some((closed) => closed === state);
 
 /** Waits until at least so many records have an outcome, or all of them. */
 export async function untilFinished({ client }: Rig, id: string, records: number, timeoutMs: number): Promise<number> {

@@ -1,28 +1,10 @@
-import { countCall, type Operations } from '../../../local/bench/meter.ts';
+import { countCall, noOperations, type Operations } from '../../../local/bench/meter.ts';
 import { rateOf } from '../../../local/bench/calls.ts';
 import { figuresOf } from '../../../local/bench/ops.ts';
 import type { ObservedCall } from '../../../local/contract.ts';
 
-const NOTHING: Operations = {
-  sqsSends: 0,
-  sqsDeletes: 0,
-  sqsReceives: 0,
-  sqsEmptyReceives: 0,
-  sqsOther: 0,
-  writeUnits: 0,
-  indexWriteUnits: 0,
-  readUnits: 0,
-  s3Puts: 0,
-  s3Gets: 0,
-  otherCalls: 0,
-  invocations: 0,
-  workerGigabyteSeconds: 0,
-  otherGigabyteSeconds: 0,
-  logBytes: 0,
-};
-
 function counted(call: Partial<ObservedCall>, indexes = 0): Partial<Operations> {
-  const operations = { ...NOTHING };
+  const operations = noOperations();
   const made: ObservedCall = {
     atMs: 0,
     durationMs: 1,
@@ -82,7 +64,7 @@ describe('what AWS bills', () => {
 describe('operations per succeeded record', () => {
   it('counts sends, receives and deletes together, and idle receives apart', () => {
     const figures = figuresOf(
-      { ...NOTHING, sqsSends: 100, sqsReceives: 100, sqsDeletes: 110, sqsEmptyReceives: 900, writeUnits: 1_400 },
+      { ...noOperations(), sqsSends: 100, sqsReceives: 100, sqsDeletes: 110, sqsEmptyReceives: 900, writeUnits: 1_400 },
       1_000,
     );
     expect(figures.find(({ what }) => what === 'SQS requests')).toMatchObject({ value: '0.31', isMet: true });
