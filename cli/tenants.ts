@@ -2,9 +2,9 @@
  * API keys of tenants, in the tenants table of one stage: `npm run tenants -- create acme --name "nightly export"`.
  */
 import { parseArgs } from 'node:util';
-import { createApiKeyRegistry, type ApiKeyRegistry } from '../lambdas/adapters/api-keys.ts';
+import { createApiKeyRegistry, type ApiKeyRegistry } from '../lambdas/adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
-import { generateKey, type ApiKey } from '../lambdas/domain/api-keys.ts';
+import { generateKey, type ApiKey } from '../lambdas/domain/tenants/api-keys.ts';
 import { SCOPES, type Scope } from '../lambdas/domain/api/request.ts';
 import { InvalidDataError } from '../lambdas/domain/errors.ts';
 import type { Clock, Random } from '../lambdas/domain/time.ts';

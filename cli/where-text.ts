@@ -1,4 +1,4 @@
-import { outcomeAt, tally } from '../lambdas/domain/ledger.ts';
+import { outcomeAt, tally } from '../lambdas/domain/ledger/ledger.ts';
 import {
   chunkOf,
   isOpen,

@@ -4,12 +4,13 @@
  */
 import { parseArgs } from 'node:util';
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
-import { createRecordStore } from '../lambdas/adapters/record-store.ts';
-import { createSubmissionStore } from '../lambdas/adapters/submission-store.ts';
+import { createRecordStore } from '../lambdas/adapters/dynamodb/record-store.ts';
+import { createSubmissionStore } from '../lambdas/adapters/dynamodb/submission-store.ts';
 import { InvalidDataError } from '../lambdas/domain/errors.ts';
-import { chunkSize, openOffsets } from '../lambdas/domain/ledger.ts';
+import { chunkSize, openOffsets } from '../lambdas/domain/ledger/ledger.ts';
 import { chunkCount, CHUNK_RECORDS, recordNoAt, type LedgerChunk, type Submission } from '../lambdas/domain/model.ts';
-import type { RecordStore, SubmissionStore } from '../lambdas/domain/ports.ts';
+import type { RecordStore } from '../lambdas/domain/records/ports.ts';
+import type { SubmissionStore } from '../lambdas/domain/submissions/ports.ts';
 import type { Clock } from '../lambdas/domain/time.ts';
 import { systemClock } from '../lambdas/runtime/clock.ts';
 import { readCliEnvironment } from './environment.ts';

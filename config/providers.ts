@@ -1,4 +1,4 @@
-import type { ProviderConfig } from '../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../lambdas/domain/providers/config.ts';
 
 /**
  * Firmographics by domain. This provider answers some errors with status 200 and `{"error": {"code", "message"}}`.

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
 import { LANES, type Lane } from '../lambdas/domain/model.ts';
-import { PACE_SHARE, sustainedRate, usableRate, type ProviderConfig } from '../lambdas/domain/providers.ts';
+import { PACE_SHARE, sustainedRate, usableRate, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
 import { PROVIDERS } from './providers.ts';
 import { stageSchema } from './stage-schema.ts';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { createApiKeyRegistry } from '../lambdas/adapters/api-keys.ts';
+import { createApiKeyRegistry } from '../lambdas/adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
-import { generateKey } from '../lambdas/domain/api-keys.ts';
+import { generateKey } from '../lambdas/domain/tenants/api-keys.ts';
 import { systemClock } from '../lambdas/runtime/clock.ts';
 import type { Cloud } from './contract.ts';
 

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as v from 'valibot';
 import { DependencyUnavailableError } from '../domain/errors.ts';
-import type { CredentialSource } from '../domain/ports.ts';
+import type { CredentialSource } from '../domain/providers/ports.ts';
 import type { Clock } from '../domain/time.ts';
 import { dependencyError } from './aws-errors.ts';
 

@@ -11,10 +11,16 @@ import {
 } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { InvalidDataError } from '../domain/errors.ts';
-import type { Delivery, OutgoingMessage, QueueAcknowledger, QueueReceiver, QueueSender } from '../domain/ports.ts';
+import type {
+  Delivery,
+  OutgoingMessage,
+  QueueAcknowledger,
+  QueueReceiver,
+  QueueSender,
+} from '../domain/queues/ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock } from '../domain/time.ts';
 import { dependencyError } from './aws-errors.ts';
-import { inBatches, type BatchAnswer } from './batches.ts';
+import { inBatches, type BatchAnswer } from './dynamodb/batches.ts';
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
 const MAX_ENTRIES = 10;

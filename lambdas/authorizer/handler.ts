@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '../adapters/api-keys.ts';
+import { createApiKeyStore } from '../adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../adapters/clients.ts';
 import { authorize, type AuthorizerAnswer } from '../domain/api/authorization.ts';
 import { systemClock } from '../runtime/clock.ts';

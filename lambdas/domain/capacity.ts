@@ -1,7 +1,7 @@
 import { SluiceError } from './errors.ts';
 import { SETTLE_RESERVE_MS } from './limits.ts';
 import { LANES, type Lane } from './model.ts';
-import { LATENCY_FACTOR, PACE_SHARE, sustainedRate, type ProviderConfig } from './providers.ts';
+import { LATENCY_FACTOR, PACE_SHARE, sustainedRate, type ProviderConfig } from './providers/config.ts';
 
 /** Bounds of an event source's maximum concurrency, https://docs.aws.amazon.com/lambda/latest/api/API_ScalingConfig.html */
 const MIN_EVENT_SOURCE_CONCURRENCY = 2;

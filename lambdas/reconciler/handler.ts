@@ -1,11 +1,11 @@
-import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
-import { createLedgerStore } from '../adapters/ledger-store.ts';
-import { createObjectStore } from '../adapters/object-store.ts';
-import { createProviderStore } from '../adapters/provider-store.ts';
+import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
+import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
-import { createRecordStore } from '../adapters/record-store.ts';
-import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
+import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../domain/reconcile/deps.ts';
 import { reconcile } from '../domain/reconcile/reconcile.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';

@@ -1,9 +1,9 @@
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
-import { createLedgerStore } from '../adapters/ledger-store.ts';
-import { createObjectStore } from '../adapters/object-store.ts';
+import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
-import { createRecordStore } from '../adapters/record-store.ts';
-import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
+import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
 import { redrive } from '../domain/redrive/redrive.ts';
 import { systemClock as clock } from '../runtime/clock.ts';

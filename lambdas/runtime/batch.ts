@@ -1,7 +1,7 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import * as v from 'valibot';
 import { InvalidDataError, isPassingFailure } from '../domain/errors.ts';
-import type { Delivery } from '../domain/ports.ts';
+import type { Delivery } from '../domain/queues/ports.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import type { InvocationTelemetry } from './telemetry.ts';

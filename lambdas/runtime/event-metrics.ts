@@ -1,6 +1,6 @@
 import { isPassingFailure } from '../domain/errors.ts';
 import type { Lane } from '../domain/model.ts';
-import type { DomainEvent } from '../domain/ports.ts';
+import type { DomainEvent } from '../domain/telemetry.ts';
 import {
   LANE_METRICS,
   PROVIDER_METRICS,

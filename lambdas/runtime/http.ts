@@ -2,7 +2,7 @@ import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../
 import { ProblemError } from '../domain/api/problems.ts';
 import type { Answer, ApiResponse, Caller } from '../domain/api/request.ts';
 import { DependencyUnavailableError } from '../domain/errors.ts';
-import type { EventFields } from '../domain/ports.ts';
+import type { EventFields } from '../domain/telemetry.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { callerOf, headerOf, parseEvent, requestOf, type ProxyEvent } from './http-event.ts';

@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Lane } from '../domain/model.ts';
-import type { DomainEvent, Telemetry } from '../domain/ports.ts';
+import type { DomainEvent, Telemetry } from '../domain/telemetry.ts';
 import type { InvocationContext } from './budget.ts';
 import { pointsOf, type MetricPoint } from './event-metrics.ts';
 import { logFields } from './log-fields.ts';

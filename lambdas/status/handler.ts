@@ -1,9 +1,9 @@
-import { createAdmissionStore } from '../adapters/admission-store.ts';
+import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client } from '../adapters/clients.ts';
-import { createObjectStore } from '../adapters/object-store.ts';
-import { createPresigner } from '../adapters/presigner.ts';
-import { createRecordStore } from '../adapters/record-store.ts';
-import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
+import { createPresigner } from '../adapters/s3/presigner.ts';
+import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
+import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { getDescription } from '../domain/api/openapi.ts';
 import { listRecords } from '../domain/api/records-page.ts';

@@ -1,10 +1,10 @@
-import { createAdmissionStore } from '../adapters/admission-store.ts';
-import { createAnswerMemory } from '../adapters/answer-memory.ts';
+import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
+import { createAnswerMemory } from '../adapters/dynamodb/answer-memory.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
-import { createObjectStore } from '../adapters/object-store.ts';
-import { createPresigner } from '../adapters/presigner.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
+import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createQueueSender } from '../adapters/queue.ts';
-import { createSubmissionStore } from '../adapters/submission-store.ts';
+import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
 import { createUpload } from '../domain/api/uploads.ts';

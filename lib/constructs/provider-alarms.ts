@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import { PROVIDER_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { ownMetric } from './own-metric.ts';

@@ -3,7 +3,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { capacityOf, clearableRecords, providersOf, sustainedRatesOf, type Stage } from '../../config/stage.ts';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import type { Alarms } from '../constructs/alarms.ts';
 import { Api } from '../constructs/api.ts';
 import { Authorizer } from '../constructs/authorizer.ts';

@@ -1,5 +1,5 @@
 import { PROVIDERS } from '../../config/providers.ts';
-import { usableRate } from '../../lambdas/domain/providers.ts';
+import { usableRate } from '../../lambdas/domain/providers/config.ts';
 import { startRig, type Rig } from '../drills/rig.ts';
 import type { LocalOptions } from '../start.ts';
 

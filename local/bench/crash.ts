@@ -1,4 +1,4 @@
-import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
 import { account, beginCount } from '../drills/account.ts';
 import { submitGenerated, untilClosed, untilFinished, type Rig } from '../drills/rig.ts';
 import { recordsWithin, type BenchContext, type ProviderLimit } from './context.ts';

@@ -1,4 +1,4 @@
-import { usableRate } from '../../lambdas/domain/providers.ts';
+import { usableRate } from '../../lambdas/domain/providers/config.ts';
 import { account, beginCount } from '../drills/account.ts';
 import { submitGenerated, untilClosed } from '../drills/rig.ts';
 import { seenCalls, type SeenCalls } from './calls.ts';

@@ -3,7 +3,7 @@
  * file and drops them, `fan-out` runs the function's code over it. Bundled before it is started.
  */
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
-import { openSource, readSource } from '../../lambdas/domain/source-reader.ts';
+import { openSource, readSource } from '../../lambdas/domain/source/source-reader.ts';
 import { createFanOutPorts, type FanOutPorts } from './fan-out-ports.ts';
 
 async function parse({ deps, submission }: FanOutPorts): Promise<number> {

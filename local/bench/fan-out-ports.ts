@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { statSync } from 'node:fs';
 import { FAN_OUT_DEFAULTS, type FanOutDeps } from '../../lambdas/domain/fan-out/deps.ts';
 import type { Submission } from '../../lambdas/domain/model.ts';
-import type { QueueSender } from '../../lambdas/domain/ports.ts';
+import type { QueueSender } from '../../lambdas/domain/queues/ports.ts';
 import { systemClock as clock } from '../../lambdas/runtime/clock.ts';
 
 const MAX_RECORD_BYTES = 64 * 1024;

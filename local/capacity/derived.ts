@@ -1,6 +1,6 @@
 import { capacityOf, providersOf, type Stage } from '../../config/stage.ts';
 import type { Capacity } from '../../lambdas/domain/capacity.ts';
-import { PACE_SHARE, sustainedRate } from '../../lambdas/domain/providers.ts';
+import { PACE_SHARE, sustainedRate } from '../../lambdas/domain/providers/config.ts';
 
 const SECONDS_A_DAY = 86_400;
 

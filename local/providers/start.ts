@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import { LocalCloudError } from '../errors.ts';
 import type { ProviderCounters } from './counters.ts';
 import type { SettingsChange } from './settings.ts';

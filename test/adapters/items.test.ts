@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ledgerKey, parseLedger } from '../../lambdas/adapters/ledger-item.ts';
-import { metaItem, openShardOf, OPEN_SHARD_KEYS, parseMeta } from '../../lambdas/adapters/submission-item.ts';
+import { ledgerKey, parseLedger } from '../../lambdas/adapters/dynamodb/ledger-item.ts';
+import { metaItem, openShardOf, OPEN_SHARD_KEYS, parseMeta } from '../../lambdas/adapters/dynamodb/submission-item.ts';
 import { InvalidDataError } from '../../lambdas/domain/errors.ts';
 import { EXPIRES_AT_SECONDS, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';
 

@@ -1,5 +1,5 @@
-import { encodeCursor } from '../../lambdas/adapters/cursor.ts';
-import { createSubmissionStore } from '../../lambdas/adapters/submission-store.ts';
+import { encodeCursor } from '../../lambdas/adapters/dynamodb/cursor.ts';
+import { createSubmissionStore } from '../../lambdas/adapters/dynamodb/submission-store.ts';
 import { InvalidCursorError } from '../../lambdas/domain/errors.ts';
 import { startTables, type TestTables } from '../contracts/tables.ts';
 import { makeSubmission, TENANT_ID } from '../support/factories.ts';

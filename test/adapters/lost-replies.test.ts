@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
-import type { LedgerMarks } from '../../lambdas/domain/ports.ts';
+import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
 import { startTables } from '../contracts/tables.ts';
 import type { StoreWorld } from '../contracts/world.ts';
 import { EXPIRES_AT_SECONDS, makeProcessing, makeRow, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';

@@ -16,7 +16,7 @@ import {
   messageBytes,
 } from '../../lambdas/adapters/queue.ts';
 import { DependencyUnavailableError, InvalidDataError } from '../../lambdas/domain/errors.ts';
-import type { OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import { createTestClock } from '../support/memory/index.ts';
 import { connectionError, serviceError } from './service-errors.ts';
 

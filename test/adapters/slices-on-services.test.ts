@@ -1,13 +1,13 @@
 import { jest } from '@jest/globals';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
-import { closeFullChunks } from '../../lambdas/domain/completion.ts';
+import { closeFullChunks } from '../../lambdas/domain/submissions/completion.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';
-import { MESSAGE_VERSION, parseFinalizeMessage, parseRecordMessage } from '../../lambdas/domain/messages.ts';
+import { MESSAGE_VERSION, parseFinalizeMessage, parseRecordMessage } from '../../lambdas/domain/queues/messages.ts';
 import { chunkOf } from '../../lambdas/domain/model.ts';
-import type { QueueReceiver } from '../../lambdas/domain/ports.ts';
+import type { QueueReceiver } from '../../lambdas/domain/queues/ports.ts';
 import { startServices } from '../contracts/emulated-services.ts';
 import { startTables } from '../contracts/tables.ts';
 import { makeProvider, makeRow, makeSubmission, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';

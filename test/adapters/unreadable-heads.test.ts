@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { createSubmissionStore } from '../../lambdas/adapters/submission-store.ts';
-import type { SubmissionStore } from '../../lambdas/domain/ports.ts';
+import { createSubmissionStore } from '../../lambdas/adapters/dynamodb/submission-store.ts';
+import type { SubmissionStore } from '../../lambdas/domain/submissions/ports.ts';
 import { startTables, type TestTables } from '../contracts/tables.ts';
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';
 import { createTestClock, START_MS } from '../support/memory/index.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Lane } from '../../lambdas/domain/model.ts';
-import type { DomainEvent } from '../../lambdas/domain/ports.ts';
+import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { METRIC_NAMESPACE } from '../../lambdas/runtime/metric-names.ts';
 import type { DeployedResource, QueueDepth } from '../../local/contract.ts';

@@ -1,8 +1,8 @@
 import { runTenants } from '../../cli/tenants.ts';
 import { UsageError } from '../../cli/usage.ts';
 import { readCliEnvironment } from '../../cli/environment.ts';
-import type { ApiKeyRegistry } from '../../lambdas/adapters/api-keys.ts';
-import { authenticate, hashOfKey, type ApiKey } from '../../lambdas/domain/api-keys.ts';
+import type { ApiKeyRegistry } from '../../lambdas/adapters/dynamodb/api-keys.ts';
+import { authenticate, hashOfKey, type ApiKey } from '../../lambdas/domain/tenants/api-keys.ts';
 import { InvalidDataError } from '../../lambdas/domain/errors.ts';
 import { createTestClock, seededRandom, START_MS } from '../support/memory/index.ts';
 

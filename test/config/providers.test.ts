@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import { PROVIDERS } from '../../config/providers.ts';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
-import { isSafeBaseUrl } from '../../lambdas/domain/base-url.ts';
-import type { AnswerClass } from '../../lambdas/domain/providers.ts';
+import { isSafeBaseUrl } from '../../lambdas/domain/providers/base-url.ts';
+import type { AnswerClass } from '../../lambdas/domain/providers/config.ts';
 
 const byName = new Map(PROVIDERS.map((provider) => [provider.name, provider]));
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Backlog } from '../../lambdas/domain/ports.ts';
+import type { Backlog } from '../../lambdas/domain/tenants/ports.ts';
 import { START_MS } from '../support/memory/index.ts';
 import type { Make, StoreWorld } from './world.ts';
 

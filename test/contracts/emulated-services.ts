@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { createObjectStore } from '../../lambdas/adapters/object-store.ts';
+import { createObjectStore } from '../../lambdas/adapters/s3/object-store.ts';
 import { createQueueReceiver, createQueueSender } from '../../lambdas/adapters/queue.ts';
 import type { Clock } from '../../lambdas/domain/time.ts';
 import type { ObjectWorld, QueueWorld } from './world.ts';

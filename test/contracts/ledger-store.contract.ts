@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LedgerChunk } from '../../lambdas/domain/model.ts';
-import type { LedgerMarks } from '../../lambdas/domain/ports.ts';
+import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
 import { EXPIRES_AT_SECONDS, makeLedgerChunk, SUBMISSION_ID } from '../support/factories.ts';
 import { START_MS } from '../support/memory/index.ts';
 import type { Make, StoreWorld } from './world.ts';

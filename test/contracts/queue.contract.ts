@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { encodeBody } from '../../lambdas/domain/messages.ts';
-import type { Delivery } from '../../lambdas/domain/ports.ts';
+import { encodeBody } from '../../lambdas/domain/queues/messages.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { until, type Make, type QueueWorld } from './world.ts';
 
 const message = (text: string) => ({ body: encodeBody({ text }), group: 'acme' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvalidCursorError } from '../../lambdas/domain/errors.ts';
 import type { Submission } from '../../lambdas/domain/model.ts';
-import type { Page } from '../../lambdas/domain/ports.ts';
+import type { Page } from '../../lambdas/domain/submissions/ports.ts';
 import { EXPIRES_AT_SECONDS, makeSubmission, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';
 import { START_MS } from '../support/memory/index.ts';
 import type { Make, StoreWorld } from './world.ts';

@@ -3,11 +3,11 @@ import { CreateTableCommand, DynamoDBClient, type CreateTableCommandInput } from
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
 import { DOCUMENT_OPTIONS } from '../../lambdas/adapters/clients.ts';
-import { createAdmissionStore } from '../../lambdas/adapters/admission-store.ts';
-import { createLedgerStore } from '../../lambdas/adapters/ledger-store.ts';
-import { createProviderStore } from '../../lambdas/adapters/provider-store.ts';
-import { createRecordStore } from '../../lambdas/adapters/record-store.ts';
-import { createSubmissionStore } from '../../lambdas/adapters/submission-store.ts';
+import { createAdmissionStore } from '../../lambdas/adapters/dynamodb/admission-store.ts';
+import { createLedgerStore } from '../../lambdas/adapters/dynamodb/ledger-store.ts';
+import { createProviderStore } from '../../lambdas/adapters/dynamodb/provider-store.ts';
+import { createRecordStore } from '../../lambdas/adapters/dynamodb/record-store.ts';
+import { createSubmissionStore } from '../../lambdas/adapters/dynamodb/submission-store.ts';
 import { createTestClock } from '../support/memory/index.ts';
 import type { StoreWorld } from './world.ts';
 

@@ -1,13 +1,10 @@
-import type {
-  AdmissionStore,
-  LedgerStore,
-  ObjectStore,
-  ProviderStore,
-  QueueReceiver,
-  QueueSender,
-  RecordStore,
-  SubmissionStore,
-} from '../../lambdas/domain/ports.ts';
+import type { AdmissionStore } from '../../lambdas/domain/tenants/ports.ts';
+import type { LedgerStore } from '../../lambdas/domain/ledger/ports.ts';
+import type { ObjectStore } from '../../lambdas/domain/source/ports.ts';
+import type { ProviderStore } from '../../lambdas/domain/providers/ports.ts';
+import type { QueueReceiver, QueueSender } from '../../lambdas/domain/queues/ports.ts';
+import type { RecordStore } from '../../lambdas/domain/records/ports.ts';
+import type { SubmissionStore } from '../../lambdas/domain/submissions/ports.ts';
 import type { TestClock } from '../support/memory/index.ts';
 
 /** Empty tables and the clock that decides what in them has expired. */

@@ -5,7 +5,7 @@ import {
   visibilityTimeoutSeconds,
   type CapacityInput,
 } from '../../lambdas/domain/capacity.ts';
-import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
 
 const provider = (change: Partial<CapacityInput['providers'][number]> = {}) => ({
   name: 'company',

@@ -9,7 +9,7 @@ import { PipelineFunction } from '../../lib/constructs/pipeline-function.ts';
 import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
-import { PACE_SHARE } from '../../lambdas/domain/providers.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
 import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
 import { statusEnvironment } from '../../lambdas/status/env.ts';

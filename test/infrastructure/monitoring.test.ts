@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
 import { SluiceError } from '../../lambdas/domain/errors.ts';
-import type { DomainEvent } from '../../lambdas/domain/ports.ts';
+import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { createTelemetry } from '../../lambdas/runtime/telemetry.ts';
 import { monitoringCost, MONITORING_CAP_USD } from '../../lib/constructs/monitoring-cost.ts';
 import { ownSeries } from '../../lib/constructs/own-series.ts';

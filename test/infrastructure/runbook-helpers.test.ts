@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import prod from '../../config/stages/prod.ts';
-import { metaKey } from '../../lambdas/adapters/submission-item.ts';
+import { metaKey } from '../../lambdas/adapters/dynamodb/submission-item.ts';
 import { synthesize } from './synthesized.ts';
 
 const runbook = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'runbook.md'), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
-import type { Delivery } from '../../lambdas/domain/ports.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { sqsHandler, type SqsHandlerOptions } from '../../lambdas/runtime/batch.ts';
 import { createMemoryTelemetry } from '../support/memory/telemetry.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CLOSED_STATES, OPEN_STATES } from '../../lambdas/domain/model.ts';
-import type { DomainEvent } from '../../lambdas/domain/ports.ts';
+import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { REASON_CODES } from '../../lambdas/domain/reasons.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { LANE_METRICS, PROVIDER_METRICS, SERVICE_METRICS, type Emitter } from '../../lambdas/runtime/metric-names.ts';

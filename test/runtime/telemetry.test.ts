@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { DomainEvent } from '../../lambdas/domain/ports.ts';
+import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { DependencyUnavailableError, LeaseLostError, SluiceError } from '../../lambdas/domain/errors.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { createTelemetry, type TelemetryOptions } from '../../lambdas/runtime/telemetry.ts';

@@ -10,7 +10,7 @@ import type { SubmissionView } from '../../lambdas/domain/api/schemas.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
 import { synthesize } from '../../local/templates/synthesize.ts';
 import { runTenants } from '../../cli/tenants.ts';
-import { createApiKeyRegistry } from '../../lambdas/adapters/api-keys.ts';
+import { createApiKeyRegistry } from '../../lambdas/adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../../lambdas/adapters/clients.ts';
 import { systemClock } from '../../lambdas/runtime/clock.ts';
 import { secureRandom } from '../../lambdas/runtime/random.ts';

@@ -1,6 +1,6 @@
-import { askProvider } from '../../lambdas/domain/enrichment/ask.ts';
-import { prepareProviders } from '../../lambdas/domain/enrichment/provider.ts';
-import type { EnrichDeps } from '../../lambdas/domain/enrichment/call.ts';
+import { askProvider } from '../../lambdas/domain/providers/ask.ts';
+import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
+import type { EnrichDeps } from '../../lambdas/domain/providers/call.ts';
 import { intercept } from '../support/memory/hook.ts';
 import { createMemoryWorld, START_MS } from '../support/memory/index.ts';
 import { providerConfigs } from './provider.ts';

@@ -1,4 +1,6 @@
-import type { HttpTransport, ObjectStore, ObjectWriter, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
+import type { ObjectStore, ObjectWriter } from '../../lambdas/domain/source/ports.ts';
+import type { OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { Clock, TimeBudget } from '../../lambdas/domain/time.ts';
 import { intercept } from '../support/memory/hook.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';

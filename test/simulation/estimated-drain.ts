@@ -1,13 +1,13 @@
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { estimateCompletion, pacePerSecondOf } from '../../lambdas/domain/api/estimate.ts';
-import { prepareProviders, type Provider } from '../../lambdas/domain/enrichment/provider.ts';
-import { tally } from '../../lambdas/domain/ledger.ts';
-import { encodeBody } from '../../lambdas/domain/messages.ts';
+import { prepareProviders, type Provider } from '../../lambdas/domain/providers/provider.ts';
+import { tally } from '../../lambdas/domain/ledger/ledger.ts';
+import { encodeBody } from '../../lambdas/domain/queues/messages.ts';
 import { chunkCount, CHUNK_RECORDS, LANES, type Lane, type Submission } from '../../lambdas/domain/model.ts';
-import type { Backlog } from '../../lambdas/domain/ports.ts';
+import type { Backlog } from '../../lambdas/domain/tenants/ports.ts';
 import { takePicture } from '../../lambdas/domain/reconcile/backlog.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
-import { createRecordValidator } from '../../lambdas/domain/validation.ts';
+import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
 import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
 import { makeFields, makeRecordMessage, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../lambdas/domain/ports.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { MemoryQueue } from '../support/memory/queue.ts';
 import type { Environment } from './environment.ts';
 import type { QueueFunction } from './functions.ts';

@@ -1,5 +1,5 @@
 import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
-import type { SendFailure } from '../../lambdas/domain/ports.ts';
+import type { SendFailure } from '../../lambdas/domain/queues/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import type { Plan } from './plan.ts';
 import { stream, type Dice } from './random.ts';

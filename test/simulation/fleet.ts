@@ -1,5 +1,5 @@
 import type { FanOutProgress, Submission } from '../../lambdas/domain/model.ts';
-import type { Claim } from '../../lambdas/domain/ports.ts';
+import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import { nameOf, type Journal } from './journal.ts';
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../lambdas/domain/ports.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { recordOfBody } from './journal.ts';
 
 interface Received {

@@ -1,4 +1,4 @@
-import type { Delivery, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import type { Fate } from './faults.ts';
 import type { Arrival, Meaning, ProviderName } from './provider.ts';

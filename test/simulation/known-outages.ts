@@ -1,6 +1,6 @@
-import { isKnownOutage } from '../../lambdas/domain/breaker.ts';
+import { isKnownOutage } from '../../lambdas/domain/providers/breaker.ts';
 import type { RecordRow } from '../../lambdas/domain/model.ts';
-import type { ProviderState } from '../../lambdas/domain/ports.ts';
+import type { ProviderState } from '../../lambdas/domain/providers/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import { nameOf } from './journal.ts';
 

@@ -1,5 +1,5 @@
-import { parseRecordMessage } from '../../lambdas/domain/messages.ts';
-import type { Delivery, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import { parseRecordMessage } from '../../lambdas/domain/queues/messages.ts';
+import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { Dice } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 

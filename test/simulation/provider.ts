@@ -1,5 +1,5 @@
-import type { HttpTransport, TransportResult } from '../../lambdas/domain/ports.ts';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { HttpTransport, TransportResult } from '../../lambdas/domain/providers/ports.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import type { Plan, Trouble } from './plan.ts';

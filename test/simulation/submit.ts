@@ -1,4 +1,4 @@
-import { encodeBody, MESSAGE_VERSION } from '../../lambdas/domain/messages.ts';
+import { encodeBody, MESSAGE_VERSION } from '../../lambdas/domain/queues/messages.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { makeSubmission } from '../support/factories.ts';
 import { fileOf } from './files.ts';

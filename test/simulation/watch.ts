@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { tally } from '../../lambdas/domain/ledger.ts';
+import { tally } from '../../lambdas/domain/ledger/ledger.ts';
 import { isOpen, isTerminal, recordNoAt, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
-import type { Claim, Delivery, LedgerMarks, OutgoingMessage } from '../../lambdas/domain/ports.ts';
+import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
+import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
+import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
 import { Fleet } from './fleet.ts';
 import { InHand } from './in-hand.ts';

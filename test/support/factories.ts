@@ -1,7 +1,7 @@
-import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../../lambdas/domain/messages.ts';
+import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../../lambdas/domain/queues/messages.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../../lambdas/domain/model.ts';
-import type { Delivery } from '../../lambdas/domain/ports.ts';
-import type { ProviderConfig } from '../../lambdas/domain/providers.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import { START_MS } from './memory/clock.ts';
 
 /** Everything that factories make happens at {@link START_MS} and expires thirty days later, unless a test says otherwise. */

@@ -1,4 +1,4 @@
-import type { HttpTransport, TransportResult } from '../../lambdas/domain/ports.ts';
+import type { HttpTransport, TransportResult } from '../../lambdas/domain/providers/ports.ts';
 import type { Clock } from '../../lambdas/domain/time.ts';
 
 export interface Call {

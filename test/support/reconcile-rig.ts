@@ -1,7 +1,7 @@
 import type { ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { RECONCILE_DEFAULTS } from '../../lambdas/domain/reconcile/deps.ts';
 import { reconcile, type ReconcileReport } from '../../lambdas/domain/reconcile/reconcile.ts';
-import { parseRecordMessage, type RecordMessage } from '../../lambdas/domain/messages.ts';
+import { parseRecordMessage, type RecordMessage } from '../../lambdas/domain/queues/messages.ts';
 import { CHUNK_RECORDS, chunkCount, type Submission } from '../../lambdas/domain/model.ts';
 import { makeProcessing, SUBMISSION_ID } from './factories.ts';
 import {

@@ -1,11 +1,12 @@
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
-import { encodeBody, parseRecordMessage, type RecordMessage } from '../../lambdas/domain/messages.ts';
+import { encodeBody, parseRecordMessage, type RecordMessage } from '../../lambdas/domain/queues/messages.ts';
 import type { RecordRow } from '../../lambdas/domain/model.ts';
-import type { Delivery, HttpTransport } from '../../lambdas/domain/ports.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
+import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import type { WorkerDeps } from '../../lambdas/domain/worker/deps.ts';
 import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
-import { prepareProviders } from '../../lambdas/domain/enrichment/provider.ts';
-import { createRecordValidator } from '../../lambdas/domain/validation.ts';
+import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
+import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
 import { makeProcessing, makeProvider, makeRecordMessage, SUBMISSION_ID } from './factories.ts';
 import { createFakeProvider, respond, type FakeProvider } from './fake-provider.ts';

@@ -1,16 +1,12 @@
-import { admit, estimateRecords, type AdmissionLimits } from '../admission.ts';
+import { admit, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
 import { DependencyUnavailableError, isPassingFailure } from '../errors.ts';
-import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../messages.ts';
+import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
-import type {
-  AdmissionStore,
-  Backlog,
-  ObjectStore,
-  OpenWork,
-  QueueSender,
-  SubmissionStore,
-  Telemetry,
-} from '../ports.ts';
+import type { AdmissionStore, Backlog, OpenWork } from '../tenants/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { QueueSender } from '../queues/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
 import type { PaceSettings } from './estimate.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { authenticate, type ApiKeyStore } from '../api-keys.ts';
+import { authenticate, type ApiKeyStore } from '../tenants/api-keys.ts';
 import { InvalidDataError } from '../errors.ts';
 
 const eventSchema = v.object({

@@ -1,7 +1,7 @@
 import { CHUNK_RECORDS, isOpen, LANES, type Counts, type Lane, type Submission } from '../model.ts';
-import type { Backlog } from '../ports.ts';
-import { intervalMs } from '../providers.ts';
-import { estimateRecords } from '../admission.ts';
+import type { Backlog } from '../tenants/ports.ts';
+import { intervalMs } from '../providers/config.ts';
+import { estimateRecords } from '../tenants/admission.ts';
 
 /** From acceptance to the first record, and from the last record to the results: queues, starts, writing. */
 export const OVERHEAD_MS = 3_000;

@@ -1,6 +1,7 @@
-import { tally } from '../ledger.ts';
+import { tally } from '../ledger/ledger.ts';
 import { isOpen, type LedgerChunk, type Submission } from '../model.ts';
-import type { AdmissionStore, Backlog, SubmissionStore } from '../ports.ts';
+import type { AdmissionStore, Backlog } from '../tenants/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
 import { estimateCompletion, type PaceSettings } from './estimate.ts';
 import { isSubmissionId } from './ids.ts';

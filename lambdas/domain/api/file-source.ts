@@ -1,5 +1,5 @@
 import type { SourceObject } from '../model.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
 import type { Clock } from '../time.ts';
 import { directKey } from './ids.ts';
 import { ProblemError } from './problems.ts';

@@ -1,5 +1,5 @@
 import type { LedgerChunk, RecordState } from '../model.ts';
-import type { outcomeAt } from '../ledger.ts';
+import type { outcomeAt } from '../ledger/ledger.ts';
 import { REASONS, type ReasonCode } from '../reasons.ts';
 import type { RecordView } from './schemas.ts';
 

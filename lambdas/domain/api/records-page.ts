@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { outcomeAt } from '../ledger.ts';
+import { outcomeAt } from '../ledger/ledger.ts';
 import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
-import type { RecordStore } from '../ports.ts';
+import type { RecordStore } from '../records/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { readHead, readWithLedger } from './facts.ts';
 import { parseQuery } from './input.ts';

@@ -1,5 +1,6 @@
 import type { RecordRow, Submission } from '../model.ts';
-import type { RecordStore, SubmissionStore } from '../ports.ts';
+import type { RecordStore } from '../records/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import { readHead } from './facts.ts';
 import { parseQuery } from './input.ts';
 import { invalidPart, notFound } from './problems.ts';

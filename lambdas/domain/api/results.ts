@@ -1,6 +1,7 @@
 import { readManifest, type ResultFile } from '../finalize/manifest.ts';
 import { isOpen } from '../model.ts';
-import type { ObjectStore, SubmissionStore } from '../ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
 import { readHead } from './facts.ts';
 import { parseQuery } from './input.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
-import type { SubmissionStore } from '../ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { factsOfHead, readFacts, type FactsDeps } from './facts.ts';
 import { parseQuery } from './input.ts';

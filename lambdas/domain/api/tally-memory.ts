@@ -1,4 +1,4 @@
-import type { Tally } from '../ledger.ts';
+import type { Tally } from '../ledger/ledger.ts';
 import { isOpen, type Submission } from '../model.ts';
 import type { Clock } from '../time.ts';
 

@@ -1,4 +1,4 @@
-import type { Tally } from '../ledger.ts';
+import type { Tally } from '../ledger/ledger.ts';
 import type { ProviderAnswer, RecordRow, Submission } from '../model.ts';
 import { REASONS, type ReasonCode } from '../reasons.ts';
 import type { RecordView, SubmissionView } from './schemas.ts';

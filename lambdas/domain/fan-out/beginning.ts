@@ -7,8 +7,8 @@ import {
   unreadableItems,
   type SourceItem,
   type SourceLimits,
-} from '../source-reader.ts';
-import { UnreadableSourceError } from '../unreadable-source.ts';
+} from '../source/source-reader.ts';
+import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutSettings } from './deps.ts';
 
 /** A submission that is being read: what comes next, from where, and where to it is sent. */

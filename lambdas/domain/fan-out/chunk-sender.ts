@@ -1,9 +1,9 @@
 import { DependencyUnavailableError, SluiceError } from '../errors.ts';
-import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../messages.ts';
+import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../queues/messages.ts';
 import { CHUNK_RECORDS, chunkOf, offsetOf, type Lane } from '../model.ts';
-import type { OutgoingMessage, SendFailure } from '../ports.ts';
-import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../record-content.ts';
-import type { SourceItem } from '../source-reader.ts';
+import type { OutgoingMessage, SendFailure } from '../queues/ports.ts';
+import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../records/content.ts';
+import type { SourceItem } from '../source/source-reader.ts';
 import type { Claimed } from './deps.ts';
 import { InFlight } from './in-flight.ts';
 

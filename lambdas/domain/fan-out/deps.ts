@@ -1,7 +1,10 @@
-import type { CompletionDeps } from '../completion.ts';
+import type { CompletionDeps } from '../submissions/completion.ts';
 import type { Lane, Submission } from '../model.ts';
-import type { AdmissionStore, LedgerStore, ObjectStore, QueueSender } from '../ports.ts';
-import { SLICE_DEFAULTS, type SliceSettings } from '../slices.ts';
+import type { AdmissionStore } from '../tenants/ports.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { QueueSender } from '../queues/ports.ts';
+import { SLICE_DEFAULTS, type SliceSettings } from '../submissions/slices.ts';
 import type { Random } from '../time.ts';
 
 export interface FanOutSettings extends SliceSettings {

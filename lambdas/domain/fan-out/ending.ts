@@ -1,7 +1,7 @@
-import { closeFullChunks, finalizeIfComplete, requestResults } from '../completion.ts';
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
 import { requestCallback } from '../finalize/callback.ts';
 import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
-import type { UnreadableSourceError } from '../unreadable-source.ts';
+import type { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutDeps } from './deps.ts';
 
 /** Ends fan-out with `records` records, all of them sent, and the submission too if every record has an outcome by now. */

@@ -1,10 +1,10 @@
 import { LeaseLostError } from '../errors.ts';
 import { positionAfter, type ReaderPosition } from '../files/reader.ts';
-import type { FanOutMessage } from '../messages.ts';
+import type { FanOutMessage } from '../queues/messages.ts';
 import type { Submission } from '../model.ts';
-import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../slices.ts';
-import type { SourceItem } from '../source-reader.ts';
-import { UnreadableSourceError } from '../unreadable-source.ts';
+import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import type { SourceItem } from '../source/source-reader.ts';
+import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { TimeBudget } from '../time.ts';
 import { beginReading, continueReading, lastPossiblySent, type Reading } from './beginning.ts';
 import { ChunkSender } from './chunk-sender.ts';

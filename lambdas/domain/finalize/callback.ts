@@ -1,7 +1,8 @@
-import { encodeBody, MESSAGE_VERSION, type FinalizeMessage } from '../messages.ts';
+import { encodeBody, MESSAGE_VERSION, type FinalizeMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
-import type { QueueSender, TransportResult } from '../ports.ts';
-import { sendOne } from '../slices.ts';
+import type { QueueSender } from '../queues/ports.ts';
+import type { TransportResult } from '../providers/ports.ts';
+import { sendOne } from '../submissions/slices.ts';
 import type { FinalizeDeps } from './deps.ts';
 
 /** Wait before the second delivery; each further one waits three times as long, up to {@link LONGEST_WAIT_MS}. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { formatCsvLine } from '../files/csv-writer.ts';
 import type { CsvDialect } from '../files/reader.ts';
 import type { ProviderAnswers } from '../model.ts';
-import type { ProviderConfig } from '../providers.ts';
+import type { ProviderConfig } from '../providers/config.ts';
 
 /*
  * CSV results have the original columns in their original order, and behind them:

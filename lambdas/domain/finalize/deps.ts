@@ -1,16 +1,14 @@
 import type { Submission } from '../model.ts';
-import type {
-  AdmissionStore,
-  HttpTransport,
-  LedgerStore,
-  ObjectStore,
-  QueueSender,
-  RecordStore,
-  SubmissionStore,
-  Telemetry,
-} from '../ports.ts';
-import type { ProviderConfig } from '../providers.ts';
-import { SLICE_DEFAULTS, type SliceSettings } from '../slices.ts';
+import type { AdmissionStore } from '../tenants/ports.ts';
+import type { HttpTransport } from '../providers/ports.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { QueueSender } from '../queues/ports.ts';
+import type { RecordStore } from '../records/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Telemetry } from '../telemetry.ts';
+import type { ProviderConfig } from '../providers/config.ts';
+import { SLICE_DEFAULTS, type SliceSettings } from '../submissions/slices.ts';
 import type { Clock, Random } from '../time.ts';
 import type { FinalizeLease } from './lease.ts';
 import { PART_CHUNKS } from './manifest.ts';

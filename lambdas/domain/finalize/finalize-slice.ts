@@ -1,8 +1,8 @@
 import { LeaseLostError } from '../errors.ts';
-import type { FinalizeMessage } from '../messages.ts';
+import type { FinalizeMessage } from '../queues/messages.ts';
 import { chunkCount, type Submission } from '../model.ts';
-import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../slices.ts';
-import { dialectOf } from '../source.ts';
+import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import { dialectOf } from '../source/source.ts';
 import type { TimeBudget } from '../time.ts';
 import { deliverCallback } from './callback.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';

@@ -1,5 +1,5 @@
 import { InvalidDataError } from '../errors.ts';
-import { recordsFromChunk, type SourceItem } from '../source.ts';
+import { recordsFromChunk, type SourceItem } from '../source/source.ts';
 import type { Finalizing } from './deps.ts';
 import type { Input } from './outcome-lines.ts';
 import { RawExcerpts } from './raw-excerpts.ts';

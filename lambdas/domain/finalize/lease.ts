@@ -1,5 +1,5 @@
 import type { Submission } from '../model.ts';
-import type { SubmissionStore } from '../ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
 
 /** The lease under which one invocation writes results, and the progress that is stored with it. */

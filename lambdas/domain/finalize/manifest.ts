@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import { CLOSED_STATES, type Submission } from '../model.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
 import { isReasonCode, type ReasonCode } from '../reasons.ts';
 
 /**

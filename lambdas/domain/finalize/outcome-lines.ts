@@ -1,6 +1,6 @@
 import type { ProviderAnswer, ProviderAnswers, RecordRow } from '../model.ts';
 import { REASONS } from '../reasons.ts';
-import type { SourceItem } from '../source.ts';
+import type { SourceItem } from '../source/source.ts';
 import type { FailureCells } from './columns.ts';
 import { failureReason } from './recount.ts';
 

@@ -1,7 +1,7 @@
 import type { CsvDialect } from '../files/reader.ts';
-import { emptyChunk, finishedOffsets } from '../ledger.ts';
+import { emptyChunk, finishedOffsets } from '../ledger/ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
-import type { Telemetry } from '../ports.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { ReasonCode } from '../reasons.ts';
 import { CsvColumns } from './columns.ts';
 import type { Finalizing } from './deps.ts';

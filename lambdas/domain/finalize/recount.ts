@@ -1,7 +1,7 @@
 import { InvalidDataError } from '../errors.ts';
-import { finishedOffsets, outcomeAt, reasonAt } from '../ledger.ts';
+import { finishedOffsets, outcomeAt, reasonAt } from '../ledger/ledger.ts';
 import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow } from '../model.ts';
-import type { LedgerMarks } from '../ports.ts';
+import type { LedgerMarks } from '../ledger/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 
 /** What the ledger says of a chunk, held against its rows. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Submission } from '../model.ts';
-import type { ObjectStore, ObjectWriter } from '../ports.ts';
+import type { ObjectStore, ObjectWriter } from '../source/ports.ts';
 import { resultKey, type ResultFile } from './manifest.ts';
 
 /** Text is handed on in pieces of about this length. */

@@ -1,7 +1,8 @@
-import { estimateRecords } from '../admission.ts';
+import { estimateRecords } from '../tenants/admission.ts';
 import { CHUNK_RECORDS, isOpen, LANES, type Lane, type OpenState, type Submission } from '../model.ts';
-import type { Backlog, ProviderState } from '../ports.ts';
-import { PACE_SHARE } from '../providers.ts';
+import type { Backlog } from '../tenants/ports.ts';
+import type { ProviderState } from '../providers/ports.ts';
+import { PACE_SHARE } from '../providers/config.ts';
 import type { ReconcileDeps, Surroundings } from './deps.ts';
 
 /** The whole system at one moment: the snapshot for admission and estimates, and the figures that alarms watch. */

@@ -1,9 +1,13 @@
 import type { Lane } from '../model.ts';
-import type { AdmissionStore, LedgerStore, ObjectStore, ProviderStore, QueueSender } from '../ports.ts';
+import type { AdmissionStore } from '../tenants/ports.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { ProviderStore } from '../providers/ports.ts';
+import type { QueueSender } from '../queues/ports.ts';
 import type { RedriveDeps } from '../redrive/deps.ts';
-import type { ProviderConfig } from '../providers.ts';
-import type { SettleDeps } from '../settlement.ts';
-import type { SourceLimits } from '../source.ts';
+import type { ProviderConfig } from '../providers/config.ts';
+import type { SettleDeps } from '../ledger/settlement.ts';
+import type { SourceLimits } from '../source/source.ts';
 
 export interface ReconcileDeps extends SettleDeps {
   ledger: LedgerStore;

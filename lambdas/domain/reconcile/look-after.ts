@@ -1,8 +1,8 @@
-import { closeFullChunks, finalizeIfComplete, requestResults } from '../completion.ts';
-import { finishedOffsets, isFull } from '../ledger.ts';
-import { MESSAGE_VERSION } from '../messages.ts';
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
+import { finishedOffsets, isFull } from '../ledger/ledger.ts';
+import { MESSAGE_VERSION } from '../queues/messages.ts';
 import { isOpen, recordNoAt, type LedgerChunk, type Submission } from '../model.ts';
-import { sendOne } from '../slices.ts';
+import { sendOne } from '../submissions/slices.ts';
 import type { ReconcileDeps, Surroundings } from './deps.ts';
 import { allChunks, openRecords } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';

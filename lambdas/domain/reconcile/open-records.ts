@@ -1,6 +1,6 @@
-import { chunkSize, emptyChunk, openOffsets } from '../ledger.ts';
+import { chunkSize, emptyChunk, openOffsets } from '../ledger/ledger.ts';
 import { chunkCount, CHUNK_RECORDS, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
-import type { RecordStore } from '../ports.ts';
+import type { RecordStore } from '../records/ports.ts';
 
 /** A record without an outcome in the ledger, and what is stored about it. */
 export interface OpenRecord {

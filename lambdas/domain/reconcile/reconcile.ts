@@ -1,7 +1,7 @@
 import { mapBounded } from '../concurrency.ts';
 import { isPassingFailure } from '../errors.ts';
 import { LANES, OPEN_STATES } from '../model.ts';
-import type { EventFields } from '../ports.ts';
+import type { EventFields } from '../telemetry.ts';
 import type { TimeBudget } from '../time.ts';
 import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
 import type { ReconcileDeps } from './deps.ts';

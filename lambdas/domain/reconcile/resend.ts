@@ -1,6 +1,6 @@
-import { encodeBody, type RecordMessage } from '../messages.ts';
+import { encodeBody, type RecordMessage } from '../queues/messages.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
-import { messageAgain, rebuildMessages } from '../source.ts';
+import { messageAgain, rebuildMessages } from '../source/source.ts';
 import { mapBounded } from '../concurrency.ts';
 import type { ReconcileDeps, ReconcileSettings, Surroundings } from './deps.ts';
 import type { OpenRecord } from './open-records.ts';

@@ -1,6 +1,6 @@
 import { DependencyUnavailableError } from '../errors.ts';
 import { isTerminal, type RecordRow, type StopOrder, type Submission } from '../model.ts';
-import { accountFor, settle } from '../settlement.ts';
+import { accountFor, settle } from '../ledger/settlement.ts';
 import { isProvenCrash } from '../worker/suspects.ts';
 import type { ReconcileDeps } from './deps.ts';
 import type { OpenRecord } from './open-records.ts';

@@ -1,6 +1,6 @@
-import { parseRecordMessage, type RecordMessage } from '../messages.ts';
+import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
 import { isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
-import type { Delivery } from '../ports.ts';
+import type { Delivery } from '../queues/ports.ts';
 import { MAX_REDRIVES } from './deps.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { sendDelayed } from './replay.ts';

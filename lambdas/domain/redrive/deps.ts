@@ -1,15 +1,12 @@
 import type { Lane } from '../model.ts';
-import type {
-  LedgerStore,
-  ObjectStore,
-  QueueReceiver,
-  QueueSender,
-  RecordStore,
-  SubmissionStore,
-  Telemetry,
-} from '../ports.ts';
-import type { ProviderConfig } from '../providers.ts';
-import type { SourceLimits } from '../source.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { QueueReceiver, QueueSender } from '../queues/ports.ts';
+import type { RecordStore } from '../records/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Telemetry } from '../telemetry.ts';
+import type { ProviderConfig } from '../providers/config.ts';
+import type { SourceLimits } from '../source/source.ts';
 import type { Clock } from '../time.ts';
 
 export interface RedriveDeps {

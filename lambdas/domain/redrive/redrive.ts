@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import type { Submission } from '../model.ts';
-import type { Page, TolerantPage } from '../ports.ts';
-import { PACE_SHARE } from '../providers.ts';
+import type { Page, TolerantPage } from '../submissions/ports.ts';
+import { PACE_SHARE } from '../providers/config.ts';
 import type { TimeBudget } from '../time.ts';
 import { drainDeadLetters } from './dead-letters.ts';
 import type { RedriveDeps } from './deps.ts';

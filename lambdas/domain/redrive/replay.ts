@@ -1,9 +1,9 @@
 import { mapBounded } from '../concurrency.ts';
 import { DependencyUnavailableError } from '../errors.ts';
-import { encodeBody, type RecordMessage } from '../messages.ts';
+import { encodeBody, type RecordMessage } from '../queues/messages.ts';
 import { offsetOf, type RecordRow, type Submission } from '../model.ts';
-import type { QueueSender } from '../ports.ts';
-import { messageAgain, rebuildMessages, type RebuiltRecord } from '../source.ts';
+import type { QueueSender } from '../queues/ports.ts';
+import { messageAgain, rebuildMessages, type RebuiltRecord } from '../source/source.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { RedriveDeps, RedriveSettings } from './deps.ts';
 import type { ReportBuilder } from './report.ts';

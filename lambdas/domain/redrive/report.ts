@@ -1,5 +1,5 @@
 import type { RecordRow } from '../model.ts';
-import { PACE_SHARE } from '../providers.ts';
+import { PACE_SHARE } from '../providers/config.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { RedriveDeps } from './deps.ts';
 

@@ -1,4 +1,4 @@
-import { reasonAt } from '../ledger.ts';
+import { reasonAt } from '../ledger/ledger.ts';
 import { isOpen, isTerminal, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import { REASONS } from '../reasons.ts';
 import type { RedriveDeps } from './deps.ts';

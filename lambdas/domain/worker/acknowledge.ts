@@ -1,4 +1,4 @@
-import type { Delivery } from '../ports.ts';
+import type { Delivery } from '../queues/ports.ts';
 import type { WorkerDeps } from './deps.ts';
 
 /**

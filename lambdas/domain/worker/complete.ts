@@ -1,9 +1,9 @@
 import { isPassingFailure } from '../errors.ts';
-import type { RecordMessage } from '../messages.ts';
+import type { RecordMessage } from '../queues/messages.ts';
 import type { RecordRow } from '../model.ts';
-import type { Delivery, OutgoingMessage, QueueSender } from '../ports.ts';
+import type { Delivery, OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
-import { accountFor, settle, type Settlement } from '../settlement.ts';
+import { accountFor, settle, type Settlement } from '../ledger/settlement.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import type { Item } from './deliveries.ts';

@@ -1,5 +1,5 @@
-import { parseRecordMessage, type RecordMessage } from '../messages.ts';
-import type { Delivery } from '../ports.ts';
+import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
+import type { Delivery } from '../queues/ports.ts';
 
 /** One record of a batch. */
 export interface Item {

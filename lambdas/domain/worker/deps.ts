@@ -1,10 +1,11 @@
-import type { EnrichDeps } from '../enrichment/call.ts';
-import { prepareProviders, type Provider } from '../enrichment/provider.ts';
+import type { EnrichDeps } from '../providers/call.ts';
+import { prepareProviders, type Provider } from '../providers/provider.ts';
 import type { Lane } from '../model.ts';
-import type { QueueAcknowledger, QueueSender, SubmissionStore } from '../ports.ts';
-import type { ProviderConfig } from '../providers.ts';
-import type { SettleDeps } from '../settlement.ts';
-import { createRecordValidator, type SchemaCheck } from '../validation.ts';
+import type { QueueAcknowledger, QueueSender } from '../queues/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { ProviderConfig } from '../providers/config.ts';
+import type { SettleDeps } from '../ledger/settlement.ts';
+import { createRecordValidator, type SchemaCheck } from '../records/validation.ts';
 import { createSubmissionCache, type SubmissionCache } from './submission-cache.ts';
 
 /** What a worker is given: the ports of its lane and what an adopter configured. */

@@ -1,5 +1,5 @@
 import { SETTLE_RESERVE_MS } from '../limits.ts';
-import type { Delivery } from '../ports.ts';
+import type { Delivery } from '../queues/ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { acknowledge } from './acknowledge.ts';
 import { complete } from './complete.ts';

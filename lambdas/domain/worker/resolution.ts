@@ -1,6 +1,6 @@
 import { retryDelayMs, spreadMs } from '../backoff.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
-import { encodeBody, type RecordMessage } from '../messages.ts';
+import { encodeBody, type RecordMessage } from '../queues/messages.ts';
 import { MAX_DETAIL_LENGTH, type ProviderAnswers, type RecordRow, type RowState } from '../model.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { Clock, Random } from '../time.ts';

@@ -1,5 +1,5 @@
 import type { Submission } from '../model.ts';
-import type { SubmissionStore } from '../ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
 
 /** Heads of submissions as a worker needs them: for stop orders. */

@@ -1,6 +1,6 @@
 import { MAX_RECEIVE_COUNT, SETTLE_RESERVE_MS } from '../limits.ts';
 import { isTerminal, type RecordRow } from '../model.ts';
-import type { Delivery } from '../ports.ts';
+import type { Delivery } from '../queues/ports.ts';
 import type { Random, TimeBudget } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import { receivesOf } from './deliveries.ts';

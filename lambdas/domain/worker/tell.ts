@@ -1,6 +1,6 @@
-import type { RecordMessage } from '../messages.ts';
+import type { RecordMessage } from '../queues/messages.ts';
 import type { RecordRow } from '../model.ts';
-import type { DomainEvent, EventFields } from '../ports.ts';
+import type { DomainEvent, EventFields } from '../telemetry.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { WorkerDeps } from './deps.ts';
 import { receivesOf, type Item } from './deliveries.ts';

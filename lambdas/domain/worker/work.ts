@@ -1,5 +1,5 @@
-import { askProvider } from '../enrichment/ask.ts';
-import type { ProviderResult } from '../enrichment/call.ts';
+import { askProvider } from '../providers/ask.ts';
+import type { ProviderResult } from '../providers/call.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import type { TimeBudget } from '../time.ts';

@@ -4,7 +4,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Stage } from '../../../config/stage.ts';
 import type { Lane as LaneName } from '../../../lambdas/domain/model.ts';
-import type { ProviderConfig } from '../../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../../lambdas/domain/providers/config.ts';
 import type { Emitter, MetricDefinition } from '../../../lambdas/runtime/metric-names.ts';
 import type { Alarms } from '../alarms.ts';
 import { ownMetric, type OwnMetricProps } from '../own-metric.ts';

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IMetric, IWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ProviderConfig } from '../../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../../lambdas/domain/providers/config.ts';
 import { PROVIDER_METRICS } from '../../../lambdas/runtime/metric-names.ts';
 import { graph, heading, metricsOf, type Shown } from './parts.ts';
 

@@ -1,5 +1,5 @@
 import { authorize } from '../../../lambdas/domain/api/authorization.ts';
-import { generateKey } from '../../../lambdas/domain/api-keys.ts';
+import { generateKey } from '../../../lambdas/domain/tenants/api-keys.ts';
 import { DependencyUnavailableError, InvalidDataError } from '../../../lambdas/domain/errors.ts';
 import { seededRandom, START_MS } from '../../support/memory/index.ts';
 

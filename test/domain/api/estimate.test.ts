@@ -1,5 +1,5 @@
 import { estimateCompletion, pacePerSecondOf, type EstimateInput } from '../../../lambdas/domain/api/estimate.ts';
-import type { Backlog } from '../../../lambdas/domain/ports.ts';
+import type { Backlog } from '../../../lambdas/domain/tenants/ports.ts';
 import type { Submission } from '../../../lambdas/domain/model.ts';
 import { makeProcessing, makeSubmission } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';

@@ -1,4 +1,4 @@
-import { parseFanOutMessage } from '../../../lambdas/domain/messages.ts';
+import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { derivedSubmissionId } from '../../../lambdas/domain/api/ids.ts';
 import { createTestApi, type TestApi } from '../../support/api/api.ts';
 import { TENANT_ID } from '../../support/factories.ts';

@@ -1,5 +1,5 @@
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import { parseFanOutMessage } from '../../../lambdas/domain/messages.ts';
+import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { BASE_URL, createTestApi, type TestApi } from '../../support/api/api.ts';
 import { TENANT_ID } from '../../support/factories.ts';
 import { START_MS, type PortHook } from '../../support/memory/index.ts';

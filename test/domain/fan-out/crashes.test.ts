@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { chunkOf } from '../../../lambdas/domain/model.ts';
-import type { OutgoingMessage } from '../../../lambdas/domain/ports.ts';
-import { parseRecordMessage, type RecordMessage } from '../../../lambdas/domain/messages.ts';
+import type { OutgoingMessage } from '../../../lambdas/domain/queues/ports.ts';
+import { parseRecordMessage, type RecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { SUBMISSION_ID } from '../../support/factories.ts';
 import type { PortCall } from '../../support/memory/index.ts';
 import { createFaultPlan, FAULTS, type Fault } from '../../support/slices/faults.ts';

@@ -1,4 +1,4 @@
-import type { SendFailure } from '../../../lambdas/domain/ports.ts';
+import type { SendFailure } from '../../../lambdas/domain/queues/ports.ts';
 import { createFanOutRig, makeCsv, numbersOf, upTo, type FanOutRig } from '../../support/slices/fan-out-rig.ts';
 
 /** A lane that answers failures for the sends that `failing` names, and takes the rest of each of those sends. */

@@ -1,4 +1,4 @@
-import { parseFinalizeMessage } from '../../../lambdas/domain/messages.ts';
+import { parseFinalizeMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { ShortReadError } from '../../../lambdas/domain/errors.ts';
 import { SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import {

@@ -1,4 +1,4 @@
-import type { TransportResult } from '../../../lambdas/domain/ports.ts';
+import type { TransportResult } from '../../../lambdas/domain/providers/ports.ts';
 import { requestCallback } from '../../../lambdas/domain/finalize/callback.ts';
 import { SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { makeCsv } from '../../support/slices/fan-out-rig.ts';

@@ -1,5 +1,5 @@
 import { EXCERPT_BYTES, RawExcerpts } from '../../../lambdas/domain/finalize/raw-excerpts.ts';
-import { readSource } from '../../../lambdas/domain/source-reader.ts';
+import { readSource } from '../../../lambdas/domain/source/source-reader.ts';
 import { makeSubmission } from '../../support/factories.ts';
 import { createMemoryWorld, createTestClock } from '../../support/memory/index.ts';
 

@@ -1,6 +1,6 @@
 import { InvalidDataError } from '../../../lambdas/domain/errors.ts';
 import { recount } from '../../../lambdas/domain/finalize/recount.ts';
-import { tally } from '../../../lambdas/domain/ledger.ts';
+import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
 import { makeRow, makeSubmission, SUBMISSION_ID } from '../../support/factories.ts';
 import { makeCsv, upTo } from '../../support/slices/fan-out-rig.ts';

@@ -1,4 +1,4 @@
-import { settle } from '../../../lambdas/domain/settlement.ts';
+import { settle } from '../../../lambdas/domain/ledger/settlement.ts';
 import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
 import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID } from '../../support/factories.ts';

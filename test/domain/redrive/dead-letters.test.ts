@@ -1,4 +1,4 @@
-import { encodeBody } from '../../../lambdas/domain/messages.ts';
+import { encodeBody } from '../../../lambdas/domain/queues/messages.ts';
 import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { createRedriveRig, type RedriveRig } from '../../support/redrive-rig.ts';
 import { MINUTE_MS } from '../../support/reconcile-rig.ts';

@@ -1,4 +1,4 @@
-import { encodeBody } from '../../../lambdas/domain/messages.ts';
+import { encodeBody } from '../../../lambdas/domain/queues/messages.ts';
 import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
 import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import type { DomainEvent } from '../../../lambdas/domain/ports.ts';
+import type { DomainEvent } from '../../../lambdas/domain/telemetry.ts';
 import { SUBMISSION_ID } from '../../support/factories.ts';
 import { respond } from '../../support/fake-provider.ts';
 import type { PortHook } from '../../support/memory/index.ts';

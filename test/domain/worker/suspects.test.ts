@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lambdas/domain/limits.ts';
-import { parseRecordMessage } from '../../../lambdas/domain/messages.ts';
+import { parseRecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { isProvenCrash } from '../../../lambdas/domain/worker/suspects.ts';
 import { makeRow } from '../../support/factories.ts';
 import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';

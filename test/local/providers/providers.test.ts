@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderConfig } from '../../../lambdas/domain/providers.ts';
+import type { ProviderConfig } from '../../../lambdas/domain/providers/config.ts';
 import { startProviders, type Providers } from '../../../local/providers/start.ts';
 
 const provider = (name: string, change: Partial<ProviderConfig> = {}): ProviderConfig => ({

@@ -1,4 +1,4 @@
-import type { AdmissionStore, Backlog, OpenWork } from '../../../lambdas/domain/ports.ts';
+import type { AdmissionStore, Backlog, OpenWork } from '../../../lambdas/domain/tenants/ports.ts';
 
 export function createMemoryAdmission(): AdmissionStore {
   const tenants = new Map<string, Map<string, OpenWork>>();

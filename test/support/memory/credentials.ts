@@ -1,5 +1,5 @@
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import type { CredentialSource } from '../../../lambdas/domain/ports.ts';
+import type { CredentialSource } from '../../../lambdas/domain/providers/ports.ts';
 
 export interface MemoryCredentials extends CredentialSource {
   /** Changes the secret; what is cached stays until the next refresh. */

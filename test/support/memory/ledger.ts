@@ -1,5 +1,5 @@
 import type { LedgerChunk } from '../../../lambdas/domain/model.ts';
-import type { LedgerStore } from '../../../lambdas/domain/ports.ts';
+import type { LedgerStore } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ReasonCode } from '../../../lambdas/domain/reasons.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 

@@ -5,7 +5,7 @@ import {
   ObjectMissingError,
   SluiceError,
 } from '../../../lambdas/domain/errors.ts';
-import type { ObjectInfo, ObjectStore, ObjectWriter } from '../../../lambdas/domain/ports.ts';
+import type { ObjectInfo, ObjectStore, ObjectWriter } from '../../../lambdas/domain/source/ports.ts';
 import { noHook, intercept, type PortHook } from './hook.ts';
 
 export interface MemoryObjectStore extends ObjectStore {

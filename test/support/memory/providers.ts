@@ -1,4 +1,4 @@
-import type { ProviderState, ProviderStore } from '../../../lambdas/domain/ports.ts';
+import type { ProviderState, ProviderStore } from '../../../lambdas/domain/providers/ports.ts';
 
 const unused = (): ProviderState => ({
   nextAtMs: 0,

@@ -1,4 +1,4 @@
-import type { Delivery, OutgoingMessage, QueueReceiver, QueueSender } from '../../../lambdas/domain/ports.ts';
+import type { Delivery, OutgoingMessage, QueueReceiver, QueueSender } from '../../../lambdas/domain/queues/ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random } from '../../../lambdas/domain/time.ts';
 
 export interface StoredMessage {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { chunkOf, isTerminal, type RecordRow } from '../../../lambdas/domain/model.ts';
-import type { RecordStore } from '../../../lambdas/domain/ports.ts';
-import { mergeOver } from '../../../lambdas/domain/record-merge.ts';
+import type { RecordStore } from '../../../lambdas/domain/records/ports.ts';
+import { mergeOver } from '../../../lambdas/domain/records/merge.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 
 export interface MemoryRecordStore extends RecordStore {

@@ -1,6 +1,6 @@
 import { InvalidCursorError, LeaseLostError, SluiceError } from '../../../lambdas/domain/errors.ts';
 import { isOpen, type Submission } from '../../../lambdas/domain/model.ts';
-import type { Page } from '../../../lambdas/domain/ports.ts';
+import type { Page } from '../../../lambdas/domain/submissions/ports.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 
 /** The items by id, with what every method of the store needs: expiry, copies and leases. */

@@ -1,5 +1,5 @@
 import { isOpen, type LedgerChunk, type Submission } from '../../../lambdas/domain/model.ts';
-import type { Claim, SubmissionStore } from '../../../lambdas/domain/ports.ts';
+import type { Claim, SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 import { createSubmissionTable, dropCheckWhenClosed, isFree, mustOwn, pageOf, renew } from './submission-table.ts';
 

@@ -1,4 +1,4 @@
-import type { DomainEvent, Telemetry } from '../../../lambdas/domain/ports.ts';
+import type { DomainEvent, Telemetry } from '../../../lambdas/domain/telemetry.ts';
 
 export interface MemoryTelemetry extends Telemetry {
   readonly events: DomainEvent[];

@@ -1,11 +1,9 @@
 import type { SluiceQueues } from './queues.ts';
-import type {
-  AdmissionStore,
-  LedgerStore,
-  ProviderStore,
-  RecordStore,
-  SubmissionStore,
-} from '../../../lambdas/domain/ports.ts';
+import type { AdmissionStore } from '../../../lambdas/domain/tenants/ports.ts';
+import type { LedgerStore } from '../../../lambdas/domain/ledger/ports.ts';
+import type { ProviderStore } from '../../../lambdas/domain/providers/ports.ts';
+import type { RecordStore } from '../../../lambdas/domain/records/ports.ts';
+import type { SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../../../lambdas/domain/model.ts';
 import type { Clock, Random } from '../../../lambdas/domain/time.ts';
 import { createMemoryAdmission } from './admission.ts';

@@ -6,8 +6,8 @@ import {
   MESSAGE_VERSION,
   parseFanOutMessage,
   parseRecordMessage,
-} from '../../../lambdas/domain/messages.ts';
-import type { RecordMessage } from '../../../lambdas/domain/messages.ts';
+} from '../../../lambdas/domain/queues/messages.ts';
+import type { RecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { LANES, type Submission } from '../../../lambdas/domain/model.ts';
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../factories.ts';
 import {

@@ -1,10 +1,11 @@
-import { closeFullChunks } from '../../../lambdas/domain/completion.ts';
+import { closeFullChunks } from '../../../lambdas/domain/submissions/completion.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps, type FinalizeSettings } from '../../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest, type Manifest } from '../../../lambdas/domain/finalize/manifest.ts';
-import { parseFinalizeMessage, type RecordMessage } from '../../../lambdas/domain/messages.ts';
+import { parseFinalizeMessage, type RecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { chunkOf, offsetOf, type RecordRow, type RowState } from '../../../lambdas/domain/model.ts';
-import type { HttpTransport, LedgerMarks, TransportResult } from '../../../lambdas/domain/ports.ts';
+import type { HttpTransport, TransportResult } from '../../../lambdas/domain/providers/ports.ts';
+import type { LedgerMarks } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ReasonCode } from '../../../lambdas/domain/reasons.ts';
 import { makeProvider, makeRow, SUBMISSION_ID } from '../factories.ts';
 import type { PortHook } from '../memory/index.ts';

@@ -1,0 +1,129 @@
+import * as v from 'valibot';
+import { isOpen, LANES, SUBMISSION_STATES, type Submission } from '../../domain/model.ts';
+import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
+
+/** Sort keys of the submissions table. */
+export const META_PART = 'meta';
+export const LEDGER_PREFIX = 'ledger#';
+
+export const BY_TENANT_INDEX = 'byTenant';
+export const OPEN_INDEX = 'open';
+
+/** The sparse index of open submissions is spread over this many keys, so that it is no single partition. */
+const OPEN_SHARDS = 4;
+export const OPEN_SHARD_KEYS: readonly string[] = Array.from({ length: OPEN_SHARDS }, (_, shard) => `open#${shard}`);
+
+export const metaKey = (submissionId: string): Key => ({ submissionId, part: META_PART });
+
+/** Always the same shard for a submission: the sum of its characters is spread well enough over four. */
+export function openShardOf(submissionId: string): string {
+  let sum = 0;
+  for (const character of submissionId) sum += character.charCodeAt(0);
+  return `open#${sum % OPEN_SHARDS}`;
+}
+
+/**
+ * A lease that its owner gave up ends at this time, and the owner stays in the item: a release that is repeated because its
+ * answer was lost finds its own name. Callers of the port see no lease then.
+ */
+export const GIVEN_UP_MS = 0;
+
+const lease = { leaseOwner: v.exactOptional(v.string()), leaseUntilMs: v.exactOptional(v.number()) };
+
+const metaSchema = v.object({
+  submissionId: v.string(),
+  tenantId: v.string(),
+  state: v.picklist(SUBMISSION_STATES),
+  rejection: v.exactOptional(v.object({ code: v.string(), detail: v.string() })),
+  lane: v.exactOptional(v.picklist(LANES)),
+  source: v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() }),
+  format: v.picklist(['csv', 'ndjson', 'json']),
+  fileName: v.exactOptional(v.string()),
+  expectedRecords: v.exactOptional(v.number()),
+  reference: v.exactOptional(v.string()),
+  callbackUrl: v.exactOptional(v.string()),
+  requestHash: v.string(),
+  fanOut: v.object({
+    done: v.boolean(),
+    byteOffset: v.number(),
+    records: v.number(),
+    line: v.number(),
+    dialect: v.exactOptional(v.object({ delimiter: v.string(), header: v.array(v.string()) })),
+    ...lease,
+  }),
+  closedChunks: numberSet,
+  stop: v.exactOptional(v.object({ kind: v.picklist(['cancelled', 'expired']), atMs: v.number() })),
+  outboxPending: v.boolean(),
+  generation: v.number(),
+  resultsVersion: v.number(),
+  finalize: v.exactOptional(v.object({ nextPart: v.number(), ...lease })),
+  finalCounts: v.exactOptional(
+    v.object({
+      total: v.nullable(v.number()),
+      pending: v.number(),
+      succeeded: v.number(),
+      failed: v.number(),
+      cancelled: v.number(),
+    }),
+  ),
+  createdAtMs: v.number(),
+  updatedAtMs: v.number(),
+  progressAtMs: v.number(),
+  deadlineAtMs: v.number(),
+  nextCheckAtMs: v.exactOptional(v.number()),
+  expiresAtSeconds: v.number(),
+});
+
+const tokensSchema = v.object({ createdBy: v.exactOptional(v.string()), finalizingBy: v.exactOptional(v.string()) });
+
+/** The head item with what the port does not show: who holds or held the leases, and who made the writes that only one may make. */
+export interface StoredSubmission {
+  submission: Submission;
+  fanOutOwner: string | undefined;
+  finalizeOwner: string | undefined;
+  createdBy: string | undefined;
+  finalizingBy: string | undefined;
+}
+
+interface Lease {
+  leaseOwner?: string;
+  leaseUntilMs?: number;
+}
+
+function withoutGivenUp<T extends Lease>(holder: T): T {
+  const shown = { ...holder };
+  if (shown.leaseUntilMs === GIVEN_UP_MS) {
+    delete shown.leaseOwner;
+    delete shown.leaseUntilMs;
+  }
+  return shown;
+}
+
+/** Throws InvalidDataError when the item is not a submission's head. */
+export function parseMeta(item: Item): StoredSubmission {
+  const meta = parseItem(metaSchema, item, `head of submission ${String(item['submissionId'])}`);
+  const { createdBy, finalizingBy } = parseItem(tokensSchema, item, `head of submission ${meta.submissionId}`);
+  const submission: Submission = { ...meta, fanOut: withoutGivenUp(meta.fanOut) };
+  if (meta.finalize !== undefined) submission.finalize = withoutGivenUp(meta.finalize);
+  return {
+    submission,
+    fanOutOwner: meta.fanOut.leaseOwner,
+    finalizeOwner: meta.finalize?.leaseOwner,
+    createdBy,
+    finalizingBy,
+  };
+}
+
+/** The head item of a new submission. `createdBy` recognises a creation whose answer was lost. */
+export function metaItem(submission: Submission, createdBy: string): Item {
+  const { closedChunks, ...rest } = submission;
+  return {
+    ...rest,
+    part: META_PART,
+    createdBy,
+    ...(closedChunks.size > 0 ? { closedChunks: new Set(closedChunks) } : {}),
+    ...(isOpen(submission.state) && submission.nextCheckAtMs !== undefined
+      ? { openShard: openShardOf(submission.submissionId) }
+      : {}),
+  };
+}

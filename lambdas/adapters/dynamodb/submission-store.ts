@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DependencyUnavailableError } from '../../domain/errors.ts';
+import { OPEN_STATES } from '../../domain/model.ts';
+import type { SubmissionStore } from '../../domain/submissions/ports.ts';
+import type { Clock } from '../../domain/time.ts';
+import { DynamoTable } from './dynamo.ts';
+import { expr, isIn } from './expression.ts';
+import { isLedgerItem, parseLedger } from './ledger-item.ts';
+import { submissionControl } from './submission-control.ts';
+import { submissionFanOut } from './submission-fan-out.ts';
+import { submissionFinalize } from './submission-finalize.ts';
+import { META_PART, metaItem, metaKey, openShardOf, parseMeta } from './submission-item.ts';
+import { submissionLists } from './submission-lists.ts';
+import { SubmissionTable } from './submission-table.ts';
+
+type Basics = Pick<SubmissionStore, 'create' | 'get' | 'getWithLedger' | 'markRelayed' | 'scheduleCheck'>;
+
+function submissionBasics(table: SubmissionTable): Basics {
+  return {
+    async create(submission) {
+      const { submissionId } = submission;
+      const createdBy = randomUUID();
+      const absent = expr`attribute_not_exists(#submissionId) OR NOT (${table.table.unexpired()})`;
+      const written = await table.table.put(metaKey(submissionId), metaItem(submission, createdBy), absent);
+      const item = written.applied ? written.item : await written.standing();
+      if (item === undefined) {
+        throw new DependencyUnavailableError(`The submission ${submissionId} vanished while it was created.`);
+      }
+      const stored = parseMeta(item);
+      // Only the SDK's own repetition carries the same token: a write that was applied and not answered is recognised by it.
+      return { created: written.applied || stored.createdBy === createdBy, stored: stored.submission };
+    },
+
+    async get(submissionId) {
+      return (await table.find(submissionId))?.submission;
+    },
+
+    async getWithLedger(submissionId) {
+      const items = await table.table.queryAll({ where: expr`#submissionId = ${submissionId}` });
+      const head = items.find((item) => item['part'] === META_PART);
+      const stored = head && parseMeta(head);
+      if (stored === undefined || table.isExpired(stored)) return undefined;
+      const ledger = items
+        .filter(isLedgerItem)
+        .map(parseLedger)
+        .filter((item) => item.expiresAtSeconds * 1000 > table.now());
+      const chunks = ledger.map(({ chunk }) => chunk).toSorted((a, b) => a.chunk - b.chunk);
+      return { submission: stored.submission, ledger: chunks };
+    },
+
+    async markRelayed(submissionId) {
+      await table.change(submissionId, expr`SET #outboxPending = ${false}`);
+    },
+
+    async scheduleCheck(submissionId, nextCheckAtMs) {
+      const shard = openShardOf(submissionId);
+      const set = expr`SET #nextCheckAtMs = ${nextCheckAtMs}, #openShard = ${shard}`;
+      await table.change(submissionId, set, isIn('state', OPEN_STATES));
+    },
+  };
+}
+
+/** The head items of the submissions table, see {@link SubmissionStore}. */
+export function createSubmissionStore(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  clock: Clock,
+): SubmissionStore {
+  const table = new SubmissionTable(new DynamoTable(client, tableName, clock));
+  return {
+    ...submissionBasics(table),
+    ...submissionLists(table),
+    ...submissionFanOut(table),
+    ...submissionFinalize(table),
+    ...submissionControl(table),
+  };
+}

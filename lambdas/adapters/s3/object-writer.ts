@@ -1,0 +1,146 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type CompletedPart,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { SluiceError } from '../../domain/errors.ts';
+import type { ObjectInfo, ObjectWriter } from '../../domain/source/ports.ts';
+import { awsErrorFacts, dependencyError } from '../aws-errors.ts';
+
+/** Parts must have 5 MiB, but for the last, https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html: 10,000 of these are 78 GiB. */
+export const PART_BYTES = 8 * 1024 * 1024;
+
+export interface ObjectWriterOptions {
+  client: S3Client;
+  bucket: string;
+  key: string;
+  contentType: string;
+  head(key: string): Promise<ObjectInfo | undefined>;
+}
+
+/**
+ * Writes an object of any size with one part in memory: a small one by a single request, a larger one in parts. Nothing is
+ * visible before `close`; an error gives the upload up, and so does `abort`.
+ */
+export class S3ObjectWriter implements ObjectWriter {
+  readonly #options: ObjectWriterOptions;
+  #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
+  #totalBytes = 0;
+  #uploadId: string | undefined;
+  #parts: CompletedPart[] = [];
+  #over = false;
+
+  constructor(options: ObjectWriterOptions) {
+    this.#options = options;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#mustBeOpen();
+    // A copy: the caller may use its buffer again.
+    this.#buffered.push(Buffer.from(chunk));
+    this.#bufferedBytes += chunk.byteLength;
+    this.#totalBytes += chunk.byteLength;
+    if (this.#bufferedBytes >= PART_BYTES) await this.#orAbort(async () => this.#flushWholeParts());
+  }
+
+  async close(): Promise<void> {
+    this.#mustBeOpen();
+    await this.#orAbort(async () => {
+      if (this.#uploadId === undefined) await this.#putWhole();
+      else await this.#complete(this.#uploadId);
+    });
+    this.#over = true;
+  }
+
+  async abort(): Promise<void> {
+    this.#over = true;
+    this.#buffered = [];
+    if (this.#uploadId === undefined) return;
+    const UploadId = this.#uploadId;
+    this.#uploadId = undefined;
+    try {
+      await this.#options.client.send(new AbortMultipartUploadCommand({ ...this.#object(), UploadId }));
+    } catch (error) {
+      // Already completed or aborted: there is nothing to give up.
+      if (awsErrorFacts(error)?.name === 'NoSuchUpload') return;
+      throw dependencyError(error, `giving up the upload of ${this.#options.key}`);
+    }
+  }
+
+  async #flushWholeParts(): Promise<void> {
+    const all = Buffer.concat(this.#buffered);
+    let from = 0;
+    for (; all.byteLength - from >= PART_BYTES; from += PART_BYTES) {
+      await this.#uploadPart(all.subarray(from, from + PART_BYTES));
+    }
+    this.#buffered = [all.subarray(from)];
+    this.#bufferedBytes = all.byteLength - from;
+  }
+
+  async #uploadPart(Body: Buffer): Promise<void> {
+    const { client, contentType } = this.#options;
+    if (this.#uploadId === undefined) {
+      const created = await client.send(
+        new CreateMultipartUploadCommand({ ...this.#object(), ContentType: contentType }),
+      );
+      if (created.UploadId === undefined) throw new SluiceError(`S3 gave no upload id for ${this.#options.key}.`);
+      this.#uploadId = created.UploadId;
+    }
+    const PartNumber = this.#parts.length + 1;
+    const UploadId = this.#uploadId;
+    const { ETag } = await client.send(new UploadPartCommand({ ...this.#object(), UploadId, PartNumber, Body }));
+    this.#parts.push({ PartNumber, ...(ETag === undefined ? {} : { ETag }) });
+  }
+
+  async #putWhole(): Promise<void> {
+    const Body = Buffer.concat(this.#buffered);
+    const { client, contentType } = this.#options;
+    await client.send(new PutObjectCommand({ ...this.#object(), Body, ContentType: contentType }));
+  }
+
+  async #complete(UploadId: string): Promise<void> {
+    if (this.#bufferedBytes > 0) await this.#uploadPart(Buffer.concat(this.#buffered));
+    const MultipartUpload = { Parts: this.#parts };
+    try {
+      await this.#options.client.send(
+        new CompleteMultipartUploadCommand({ ...this.#object(), UploadId, MultipartUpload }),
+      );
+    } catch (error) {
+      if (!(await this.#wasCompleted(error))) throw error;
+    }
+  }
+
+  /** A completion whose answer was lost is refused when it is repeated: the upload is gone, and the object is there. */
+  async #wasCompleted(error: unknown): Promise<boolean> {
+    if (awsErrorFacts(error)?.name !== 'NoSuchUpload') return false;
+    const stored = await this.#options.head(this.#options.key);
+    return stored?.sizeBytes === this.#totalBytes && stored.etag.includes(`-${this.#parts.length}`);
+  }
+
+  async #orAbort(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const failure = dependencyError(error, `writing the object ${this.#options.key}`);
+      try {
+        await this.abort();
+      } catch {
+        // The bucket's lifecycle rule removes uploads that nobody finishes; the first error is the one to tell.
+      }
+      throw failure;
+    }
+  }
+
+  #mustBeOpen(): void {
+    if (this.#over) throw new SluiceError(`The writer of ${this.#options.key} was closed or given up already.`);
+  }
+
+  #object(): { Bucket: string; Key: string } {
+    return { Bucket: this.#options.bucket, Key: this.#options.key };
+  }
+}

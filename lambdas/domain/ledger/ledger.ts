@@ -1,0 +1,74 @@
+import { CHUNK_RECORDS, chunkCount, type Counts, type LedgerChunk, type Submission } from '../model.ts';
+import { REASON_CODES, type ReasonCode } from '../reasons.ts';
+
+/** A chunk of which nothing is stored yet. */
+export const emptyChunk = (chunk: number): LedgerChunk => ({
+  chunk,
+  succeeded: new Set(),
+  cancelled: new Set(),
+  failed: new Map(),
+});
+
+/** Records that a chunk holds when it is complete. */
+export const chunkSize = (chunk: LedgerChunk): number => chunk.size ?? CHUNK_RECORDS;
+
+/** What became of one offset of a chunk: a success wins over a failure, a failure over a cancellation. */
+export function outcomeAt(chunk: LedgerChunk, offset: number): 'succeeded' | 'failed' | 'cancelled' | 'pending' {
+  if (chunk.succeeded.has(offset)) return 'succeeded';
+  if (reasonAt(chunk, offset) !== undefined) return 'failed';
+  return chunk.cancelled.has(offset) ? 'cancelled' : 'pending';
+}
+
+/** The reason a failed offset counts under: the first of the catalogue's order, so that a number in two sets counts once. */
+export function reasonAt(chunk: LedgerChunk, offset: number): ReasonCode | undefined {
+  return REASON_CODES.find((reason) => chunk.failed.get(reason)?.has(offset));
+}
+
+/** Offsets with an outcome, in ascending order. */
+export function finishedOffsets(chunk: LedgerChunk): number[] {
+  const all = new Set([...chunk.succeeded, ...chunk.cancelled]);
+  for (const offsets of chunk.failed.values()) for (const offset of offsets) all.add(offset);
+  return [...all].sort((a, b) => a - b);
+}
+
+/** True when every record of the chunk has an outcome. */
+export const isFull = (chunk: LedgerChunk): boolean => finishedOffsets(chunk).length >= chunkSize(chunk);
+
+/** Offsets below `size` without an outcome, in ascending order. */
+export function openOffsets(chunk: LedgerChunk, size: number): number[] {
+  const finished = new Set(finishedOffsets(chunk));
+  return Array.from({ length: size }, (_, offset) => offset).filter((offset) => !finished.has(offset));
+}
+
+export interface Tally {
+  counts: Counts;
+  failures: Partial<Record<ReasonCode, number>>;
+}
+
+/** Counts a whole submission from its ledger. `pending` is what fan-out has seen and nobody has finished. */
+export function tally(submission: Pick<Submission, 'fanOut'>, ledger: readonly LedgerChunk[]): Tally {
+  const failures: Partial<Record<ReasonCode, number>> = {};
+  let succeeded = 0;
+  let failed = 0;
+  let cancelled = 0;
+  for (const chunk of ledger) {
+    for (const offset of finishedOffsets(chunk)) {
+      const outcome = outcomeAt(chunk, offset);
+      if (outcome === 'succeeded') succeeded++;
+      else if (outcome === 'cancelled') cancelled++;
+      else {
+        failed++;
+        const reason = reasonAt(chunk, offset);
+        if (reason !== undefined) failures[reason] = (failures[reason] ?? 0) + 1;
+      }
+    }
+  }
+  const { done, records } = submission.fanOut;
+  // Workers may be ahead of fan-out's last checkpoint: nothing is ever pending below zero.
+  const pending = Math.max(0, records - succeeded - failed - cancelled);
+  return { counts: { total: done ? records : null, pending, succeeded, failed, cancelled }, failures };
+}
+
+/** True when fan-out has ended and every chunk is closed. */
+export const isComplete = (submission: Submission): boolean =>
+  submission.fanOut.done && submission.closedChunks.size >= chunkCount(submission.fanOut.records);

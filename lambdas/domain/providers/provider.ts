@@ -1,0 +1,54 @@
+import { createGate, type Gate } from '../concurrency.ts';
+import { InvalidDataError } from '../errors.ts';
+import type { ProviderConfig } from './config.ts';
+import { compileSchema } from '../records/validation.ts';
+import type { AnswerRules } from './classify.ts';
+import { createLookup, type LookupBuilder } from './lookup.ts';
+
+/** A provider made ready for calls: schemas compiled, URLs prepared. Once per process. */
+export interface Provider {
+  config: ProviderConfig;
+  lookup: LookupBuilder;
+  rules: AnswerRules;
+  /** Lets this process's calls through, as many at the same time as its share of the provider's limit. */
+  gate: Gate;
+  /** How many that is; Infinity where the provider sets no limit. */
+  callsAtOnce: number;
+  /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
+  canaryUrl?: string;
+}
+
+/** Answers of all providers together must fit into a row beside its other attributes (DynamoDB: 400 KB an item). */
+const MAX_ANSWERS_BYTES = 256 * 1024;
+
+/**
+ * Prepares the configured providers.
+ *
+ * @throws InvalidDataError that names the provider and what to correct.
+ */
+export function prepareProviders(
+  configs: readonly ProviderConfig[],
+  callsPerWorker: Readonly<Record<string, number>> = {},
+): Provider[] {
+  const bytes = configs.reduce((sum, { maxBodyBytes }) => sum + maxBodyBytes, 0);
+  if (bytes > MAX_ANSWERS_BYTES) {
+    throw new InvalidDataError(
+      `The providers' maxBodyBytes add up to ${bytes}: lower them to ${MAX_ANSWERS_BYTES} together, or a row cannot hold the answers.`,
+    );
+  }
+  return configs.map((config) => prepare(config, callsPerWorker[config.name] ?? Infinity));
+}
+
+function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
+  const { name, answers, maxBodyBytes, responseSchema, canary } = config;
+  const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
+  const lookup = createLookup(config);
+  const rules = { name, answers, maxBodyBytes, checkBody };
+  const prepared = { config, lookup, rules, gate: createGate(callsAtOnce), callsAtOnce };
+  if (canary === undefined) return prepared;
+  const request = lookup(canary);
+  if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };
+  throw new InvalidDataError(
+    `The canary of provider "${name}" makes no request: give every lookup field a usable value.`,
+  );
+}

@@ -1,0 +1,137 @@
+import {
+  HEAD_BYTES,
+  openFile,
+  positionAfter,
+  readRecords,
+  type CsvDialect,
+  type DefectItem,
+  type OpenedFile,
+  type ReadItem,
+  type ReaderPosition,
+  type RecordItem,
+} from '../files/reader.ts';
+import type { Submission } from '../model.ts';
+import type { ObjectStore } from './ports.ts';
+import { asUnreadable, UnreadableSourceError } from './unreadable-source.ts';
+
+export interface SourceLimits {
+  maxRecordBytes: number;
+  /** Records of a file beyond which nothing is read; a file that has more ends in a defect at the next number. */
+  maxRecords?: number;
+}
+
+/** Passes blocks of bytes on to the reader; the first one begins at `fromByte` of the file. */
+export type Watch = (blocks: AsyncIterable<Uint8Array>, fromByte: number) => AsyncIterable<Uint8Array>;
+
+export interface ReadSourceOptions extends SourceLimits {
+  dialect?: CsvDialect | undefined;
+  watch?: Watch | undefined;
+}
+
+/** The part of a submission that finds its records. */
+export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'format' | 'fanOut'>;
+
+/** One record of a source, or what stands in its place. */
+export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: string });
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // A range request behind the last byte is an error in S3.
+}
+
+/**
+ * Looks at the beginning of an accepted source: where its records begin, and its CSV dialect. Throws
+ * {@link UnreadableSourceError} when it cannot be read at all, ShortReadError and DependencyUnavailableError otherwise.
+ */
+export async function openSource(deps: { objects: ObjectStore }, submission: SourceOf): Promise<OpenedFile> {
+  const { source, format } = submission;
+  try {
+    const blocks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const block of source.sizeBytes > 0 ? await deps.objects.read(source, 0) : nothing()) {
+      blocks.push(block);
+      bytes += block.byteLength;
+      if (bytes >= HEAD_BYTES) break;
+    }
+    return openFile(Buffer.concat(blocks), format, { fileBytes: source.sizeBytes });
+  } catch (error) {
+    throw asUnreadable(error);
+  }
+}
+
+/**
+ * Reads the records behind `from`, block by block, from the accepted version of the source. Throws {@link UnreadableSourceError}
+ * behind the last readable one, ShortReadError and DependencyUnavailableError where a repetition helps.
+ */
+export async function* readSource(
+  deps: { objects: ObjectStore },
+  submission: SourceOf,
+  from: ReaderPosition,
+  options: ReadSourceOptions,
+): AsyncGenerator<ReadItem[], void, undefined> {
+  const { source, format } = submission;
+  const { dialect, watch, maxRecordBytes, maxRecords = Infinity } = options;
+  try {
+    const blocks = from.byteOffset < source.sizeBytes ? await deps.objects.read(source, from.byteOffset) : nothing();
+    const watched = watch ? watch(blocks, from.byteOffset) : blocks;
+    for await (const items of readRecords(watched, format, from, { ...(dialect && { dialect }), maxRecordBytes })) {
+      const allowed = items.filter((item) => item.recordNo <= maxRecords);
+      if (allowed.length > 0) yield allowed;
+      if (allowed.length < items.length) throw tooMany(maxRecords);
+    }
+  } catch (error) {
+    throw asUnreadable(error);
+  }
+}
+
+const tooMany = (maxRecords: number): UnreadableSourceError =>
+  new UnreadableSourceError(
+    'TOO_MANY_RECORDS',
+    `The file has more than ${maxRecords} records. Split it and submit the parts; records behind this one were not read.`,
+  );
+
+/**
+ * The same items; but where the source turns out to be unreadable, its end is a defect that says why, and no error: what was
+ * read before has been sent, so the file can no longer be refused as a whole. Where `through` answers a later record number,
+ * every record up to that one gets the defect.
+ */
+export async function* endWithDefect(
+  batches: AsyncIterable<readonly SourceItem[]>,
+  from: ReaderPosition,
+  through: (error: UnreadableSourceError) => number,
+): AsyncGenerator<readonly SourceItem[], void, undefined> {
+  let end = from;
+  try {
+    for await (const items of batches) {
+      yield items;
+      const last = items.at(-1);
+      if (last) end = positionAfter(last);
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableSourceError)) throw error;
+    yield* unreadableItems(error, end, through(error));
+  }
+}
+
+/** The item that stands for the end of an unreadable source, and its repetitions up to record `through`. */
+export function* unreadableItems(
+  error: UnreadableSourceError,
+  from: ReaderPosition,
+  through: number,
+): Generator<readonly SourceItem[], void, undefined> {
+  for (let recordNo = from.recordNo + 1; ; recordNo++) {
+    yield [unreadable(error, { ...from, recordNo })];
+    if (recordNo >= through) return;
+  }
+}
+
+const unreadable = (error: UnreadableSourceError, at: ReaderPosition): SourceItem => ({
+  kind: 'defect',
+  reason: 'malformed_row',
+  defect: error.code,
+  detail: error.message,
+  recordNo: at.recordNo,
+  line: error.line ?? at.line,
+  byteOffset: at.byteOffset,
+  endByteOffset: at.byteOffset,
+  endLine: at.line,
+});

@@ -1,0 +1,35 @@
+import { ObjectChangedError, ObjectMissingError, SluiceError } from '../errors.ts';
+import { FileRejectedError, type FileRejectionCode } from '../files/reader.ts';
+
+/** Why reading ends before the file does. Stable: stored and shown to customers. */
+export type UnreadableCode = FileRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'TOO_MANY_RECORDS';
+
+/** The source cannot be read, or not beyond a position, now or later. The message is a sentence for the customer, with the remedy. */
+export class UnreadableSourceError extends SluiceError {
+  readonly code: UnreadableCode;
+  /** Physical line that the message speaks of, 1-based. */
+  readonly line: number | undefined;
+
+  constructor(code: UnreadableCode, message: string, options: { line?: number | undefined; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.line = options.line;
+  }
+}
+
+/** Turns what is final about a source into {@link UnreadableSourceError}; everything else is thrown on as it is. */
+export function asUnreadable(error: unknown): unknown {
+  if (error instanceof FileRejectedError) {
+    return new UnreadableSourceError(error.code, error.message, { line: error.line, cause: error });
+  }
+  if (error instanceof ObjectChangedError) {
+    const sentence =
+      'The file was changed after it was submitted. Upload it again under a new upload id and submit that.';
+    return new UnreadableSourceError('FILE_CHANGED', sentence, { cause: error });
+  }
+  if (error instanceof ObjectMissingError) {
+    const sentence = 'The file was deleted after it was submitted. Upload it again and submit the new upload id.';
+    return new UnreadableSourceError('FILE_MISSING', sentence, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,111 @@
+import * as v from 'valibot';
+import { DependencyUnavailableError, isPassingFailure, LeaseLostError, type SluiceError } from '../errors.ts';
+import { encodeBody } from '../queues/messages.ts';
+import type { Delivery, QueueSender } from '../queues/ports.ts';
+import type { EventFields, Telemetry } from '../telemetry.ts';
+import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from '../time.ts';
+
+/*
+ * Long work on a submission is done in slices: a lease on the submission decides who works, a message on the queue brings the
+ * next slice. Between two slices of a big file other submissions get their turn.
+ */
+
+export interface SliceSettings {
+  /** How long a lease holds without a renewal: what a crash costs before another owner may continue. */
+  leaseMs: number;
+  /** Work for about this long, then let others have their turn. */
+  sliceMs: number;
+  /** Stop when less than this is left of the invocation. */
+  reserveMs: number;
+  /** Wait before the next slice after a dependency failed. */
+  retryDelayMs: number;
+}
+
+/** Lease and slice lengths of fan-out and finalizer. A function's timeout must be well above `sliceMs + reserveMs`. */
+export const SLICE_DEFAULTS: SliceSettings = {
+  leaseMs: 60_000,
+  sliceMs: 60_000,
+  reserveMs: 20_000,
+  retryDelayMs: 5_000,
+};
+
+/** A name for one owner of a lease, new for every invocation: two deliveries of one message are two owners. */
+export const newOwner = (random: Random): string =>
+  Array.from({ length: 4 }, () =>
+    Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0'),
+  ).join('');
+
+/** Tells whether the slice that begins now should end. */
+export function sliceTimer(clock: Clock, budget: TimeBudget, settings: SliceSettings): () => boolean {
+  const endMs = clock.now() + settings.sliceMs;
+  return () => clock.now() >= endMs || budget.remainingMs() < settings.reserveMs;
+}
+
+/** Sends one message, also again after it was sent already. Throws DependencyUnavailableError when the queue does not take it. */
+export async function sendOne(
+  queue: QueueSender,
+  message: { submissionId: string; tenantId: string },
+  delayMs = 0,
+): Promise<void> {
+  const delay = Math.min(Math.max(delayMs, 0), MAX_QUEUE_DELAY_MS);
+  const failures = await queue.send([{ body: encodeBody(message), group: message.tenantId, delayMs: delay }]);
+  const failure = failures[0];
+  if (failure) {
+    throw new DependencyUnavailableError(
+      `The message that continues ${message.submissionId} was not sent: ${failure.code}.`,
+    );
+  }
+}
+
+/** Wait until a lease that another owner holds has ended by every clock of the fleet. */
+export const untilLeaseEnds = (untilMs: number, clock: Clock): number => Math.max(untilMs - clock.now(), 0) + 1_000;
+
+/**
+ * True for what a later slice may get past: a dependency that failed, and a lost lease. The latter also when the lease
+ * was given up by this very owner, whose reply was lost: another message costs little, a missing one stalls the submission.
+ */
+export const isPassing = (error: unknown): error is SluiceError =>
+  error instanceof LeaseLostError || isPassingFailure(error);
+
+const idsSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ submissionId: v.optional(v.string()), tenantId: v.optional(v.string()) }),
+);
+
+/** Whom a message is about, as far as it can be read. */
+function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
+  const parsed = v.safeParse(idsSchema, body);
+  if (!parsed.success) return {};
+  const { submissionId, tenantId } = parsed.output;
+  return { ...(submissionId !== undefined && { submissionId }), ...(tenantId !== undefined && { tenantId }) };
+}
+
+/**
+ * Works deliveries one after the other, whatever becomes of the others.
+ *
+ * @returns ids of the messages that must be delivered again, because their work ended in an error.
+ */
+export async function eachDelivery(
+  deliveries: readonly Delivery[],
+  telemetry: Telemetry,
+  work: (body: string) => Promise<void>,
+): Promise<string[]> {
+  const failed: string[] = [];
+  for (const { messageId, body } of deliveries) {
+    try {
+      await work(body);
+    } catch (error) {
+      telemetry.emit({
+        name: 'unexpected_error',
+        level: isPassingFailure(error) ? 'warn' : 'error',
+        ...idsIn(body),
+        error,
+      });
+      failed.push(messageId);
+    }
+  }
+  return failed;
+}

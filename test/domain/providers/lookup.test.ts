@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLookup } from '../../../lambdas/domain/providers/lookup.ts';
+import { makeProvider } from '../../support/factories.ts';
+
+const place = createLookup(
+  makeProvider({
+    baseUrl: 'https://geo.example.com/',
+    path: '/v1/places/{country}/{postal_code}',
+    lookup: ['country', 'postal_code'],
+  }),
+);
+const company = createLookup(makeProvider());
+
+describe('lookup', () => {
+  it('fills the path with the trimmed, encoded fields', () => {
+    expect(place({ country: ' GB ', postal_code: 'SW1A 1/AA?#' })).toEqual({
+      kind: 'request',
+      url: 'https://geo.example.com/v1/places/GB/SW1A%201%2FAA%3F%23',
+    });
+  });
+
+  it('takes numbers, which NDJSON files have', () => {
+    expect(place({ country: 'DE', postal_code: 10115 })).toMatchObject({ url: expect.stringMatching(/\/DE\/10115$/) });
+  });
+
+  it.each([
+    ['is missing', {}],
+    ['is empty', { domain: '' }],
+    ['is blank', { domain: ' \t' }],
+    ['is null', { domain: null }],
+    ['is an object', { domain: { a: 1 } }],
+    ['is a truth value', { domain: true }],
+  ])('is not applicable when the field %s', (_, fields) => {
+    expect(company(fields)).toEqual({ kind: 'not_applicable' });
+  });
+
+  it.each(['.', '..', 'x'.repeat(3_000)])('makes no request from a value that a path cannot hold (%#)', (domain) => {
+    expect(company({ domain })).toEqual({ kind: 'unusable', field: 'domain' });
+  });
+
+  it('survives text that is not well-formed', () => {
+    expect(company({ domain: '\ud800x' })).toMatchObject({
+      kind: 'request',
+      url: expect.stringContaining('%EF%BF%BDx'),
+    });
+  });
+
+  it('refuses a path with a field that may be empty in a request', () => {
+    expect(() => createLookup(makeProvider({ path: '/v1/{domain}/{country}' }))).toThrow(/add "country" to its lookup/);
+  });
+
+  it('never leaves the base URL, whatever the record says', () => {
+    const lookup = company({ domain: '//evil.example.com/@x' });
+    expect(lookup.kind === 'request' && new URL(lookup.url).host).toBe('company.example.com');
+  });
+});

@@ -1,0 +1,104 @@
+import {
+  DependencyUnavailableError,
+  InvalidDataError,
+  LeaseLostError,
+  ShortReadError,
+} from '../../../lambdas/domain/errors.ts';
+import {
+  eachDelivery,
+  isPassing,
+  newOwner,
+  sendOne,
+  SLICE_DEFAULTS,
+  sliceTimer,
+} from '../../../lambdas/domain/submissions/slices.ts';
+import { makeDelivery } from '../../support/factories.ts';
+import { createMemoryWorld, createTestClock, seededRandom } from '../../support/memory/index.ts';
+
+const MESSAGE = { submissionId: 'sub_1', tenantId: 'acme' };
+
+describe('the owner of a lease', () => {
+  it('has another name in every invocation', () => {
+    const random = seededRandom(1);
+    const names = Array.from({ length: 100 }, () => newOwner(random));
+    expect(new Set(names).size).toBe(100);
+    for (const name of names) expect(name).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('the timer of a slice', () => {
+  it('ends it after its time', async () => {
+    const clock = createTestClock();
+    const isOver = sliceTimer(clock, { remainingMs: () => 900_000 }, { ...SLICE_DEFAULTS, sliceMs: 60_000 });
+    await clock.advance(59_999);
+    expect(isOver()).toBe(false);
+    await clock.advance(1);
+    expect(isOver()).toBe(true);
+  });
+
+  it('ends it when the invocation comes to its end', () => {
+    let remaining = 20_000;
+    const settings = { ...SLICE_DEFAULTS, reserveMs: 20_000 };
+    const isOver = sliceTimer(createTestClock(), { remainingMs: () => remaining }, settings);
+    expect(isOver()).toBe(false);
+    remaining = 19_999;
+    expect(isOver()).toBe(true);
+  });
+});
+
+describe('the message that continues a slice', () => {
+  it('carries everything it was given, in the group of its tenant, after a delay that the queue accepts', async () => {
+    const clock = createTestClock();
+    const { queues } = createMemoryWorld({ clock });
+    const results = { v: 1, kind: 'results', ...MESSAGE };
+    await sendOne(queues.live.finalize, results, 5_000_000);
+    await sendOne(queues.live.finalize, MESSAGE, -1);
+    const [late, prompt] = queues.live.finalize.messages();
+    expect(JSON.parse(late?.body ?? '')).toEqual(results);
+    expect(late).toMatchObject({ group: 'acme', visibleAtMs: clock.now() + 900_000 });
+    expect(prompt?.visibleAtMs).toBe(clock.now());
+  });
+
+  it('throws a passing error when the queue does not take it', async () => {
+    const queue = { send: async () => [{ index: 0, senderFault: false, code: 'Throttled' }] };
+    await expect(sendOne(queue, MESSAGE)).rejects.toThrow(DependencyUnavailableError);
+  });
+});
+
+describe('a failure', () => {
+  it('passes when a dependency failed, a body broke off or the lease was lost', () => {
+    for (const Passing of [DependencyUnavailableError, ShortReadError, LeaseLostError]) {
+      expect(isPassing(new Passing('x'))).toBe(true);
+    }
+    expect(isPassing(new InvalidDataError('x'))).toBe(false);
+    expect(isPassing(new TypeError('x'))).toBe(false);
+  });
+
+  it('of one delivery leaves the others alone, and is reported', async () => {
+    const { telemetry } = createMemoryWorld({ clock: createTestClock() });
+    const deliveries = ['a', 'b', 'c'].map((messageId) => makeDelivery(messageId, { messageId }));
+    const worked: string[] = [];
+    const error = new TypeError('x');
+
+    const failed = await eachDelivery(deliveries, telemetry, async (body) => {
+      if (body === 'b') throw error;
+      worked.push(body);
+    });
+
+    expect(failed).toEqual(['b']);
+    expect(worked).toEqual(['a', 'c']);
+    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'error', error }]);
+  });
+
+  it('at a call to AWS is reported as what passes, and not as a defect', async () => {
+    const { telemetry } = createMemoryWorld({ clock: createTestClock() });
+    const error = new DependencyUnavailableError('Not sent.');
+
+    const failed = await eachDelivery([makeDelivery('a', { messageId: 'a' })], telemetry, async () =>
+      Promise.reject(error),
+    );
+
+    expect(failed).toEqual(['a']);
+    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'warn', error }]);
+  });
+});
