@@ -160,7 +160,7 @@ export interface RecordRow extends RecordKey {
   waitingOn?: string;
   waitingUntilMs?: number;
   /** Receives at which it was started alone and never heard of again, each written before the start: what kills workers is known by it. */
-  aloneReceives?: number;
+  isolatedReceives?: number;
   /** Times the reconciler sent it again because its message was lost. */
   resends?: number;
   firstEnqueuedAtMs: number;

@@ -71,8 +71,8 @@ const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   record_attempt_failed: LANE_METRICS.attemptsFailed,
   record_discarded: LANE_METRICS.messagesDiscarded,
   record_resent: LANE_METRICS.recordsResent,
-  message_parked: LANE_METRICS.messagesParked,
-  suspect_started: LANE_METRICS.suspectsStarted,
+  message_dead_lettered: LANE_METRICS.messagesParked,
+  isolated_run_started: LANE_METRICS.suspectsStarted,
   credential_refused: PROVIDER_METRICS.credentialsRefused,
   breaker_opened: PROVIDER_METRICS.breakerOpened,
   breaker_closed: PROVIDER_METRICS.breakerClosed,
@@ -88,7 +88,7 @@ const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
 };
 
 /** Events whose count says something else than how often they happened. */
-const ONCE: ReadonlySet<DomainEvent['name']> = new Set(['suspect_started', 'submission_reopened', 'reconciled']);
+const ONCE: ReadonlySet<DomainEvent['name']> = new Set(['isolated_run_started', 'submission_reopened', 'reconciled']);
 
 const namesOf = (metrics: Readonly<Record<string, MetricDefinition>>): ReadonlySet<string> =>
   new Set(Object.values(metrics).map(({ name }) => name));

@@ -2,7 +2,7 @@ import { isPassingFailure } from '../domain/errors.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import type { InvocationTelemetry } from './telemetry.ts';
-import { thrownOut } from './thrown.ts';
+import { thrownOut } from './sanitize-error.ts';
 
 export interface EventHandlerOptions<R> {
   work: (event: unknown, budget: TimeBudget) => Promise<R>;

@@ -1,6 +1,6 @@
 import { SluiceError } from '../domain/errors.ts';
 import type { DomainEvent, EventFields } from '../domain/telemetry.ts';
-import { framesOf } from './thrown.ts';
+import { framesOf } from './sanitize-error.ts';
 
 /** The fields of a log line, in this order: nothing else of an event is ever written, above all no record content. */
 const ALLOWED = [

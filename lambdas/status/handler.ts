@@ -10,7 +10,7 @@ import { listRecords } from '../domain/api/records-page.ts';
 import { getRecord } from '../domain/api/records.ts';
 import { getResults } from '../domain/api/results.ts';
 import { getSubmission, listSubmissions } from '../domain/api/status.ts';
-import { createTallyMemory } from '../domain/api/tally-memory.ts';
+import { createTallyMemory } from '../domain/api/counts-cache.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';

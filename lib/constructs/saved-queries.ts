@@ -76,7 +76,7 @@ export const SAVED_QUERIES: readonly SavedQuery[] = [
   {
     name: 'Records that kill workers',
     logs: 'functions',
-    query: `filter message = "suspect_started"
+    query: `filter message = "isolated_run_started"
 | stats count() as starts, max(count) as receives by lane, submissionId, recordNo
 | sort receives desc
 | limit 50`,

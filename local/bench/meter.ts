@@ -104,7 +104,7 @@ function countDynamo(counted: Operations, call: ObservedCall, indexes: number): 
 }
 
 /** Of a table's items, only heads have the attributes of its indexes; see docs/architecture.md. */
-const isHead = (input: unknown): boolean => JSON.stringify(input).includes('"part":{"S":"meta"}');
+const isHead = (input: unknown): boolean => JSON.stringify(input).includes('"part":{"S":"head"}');
 
 function countInvocation(counted: Operations, { billedMs, memoryMb }: InvocationReport, isWorker: boolean): void {
   counted.invocations += 1;

@@ -22,7 +22,7 @@ async function damaged(): Promise<SubmissionStore> {
   await tables.client.send(
     new UpdateCommand({
       TableName: table,
-      Key: { submissionId: SUBMISSION_ID, part: 'meta' },
+      Key: { submissionId: SUBMISSION_ID, part: 'head' },
       UpdateExpression: 'SET fanOut = :none',
       ExpressionAttributeValues: { ':none': 'by hand' },
     }),

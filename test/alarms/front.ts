@@ -1,6 +1,6 @@
 import { createSubmission } from '../../lambdas/domain/api/submissions.ts';
 import { getSubmission, listSubmissions } from '../../lambdas/domain/api/status.ts';
-import { createTallyMemory } from '../../lambdas/domain/api/tally-memory.ts';
+import { createTallyMemory } from '../../lambdas/domain/api/counts-cache.ts';
 import type { TimeBudget } from '../../lambdas/domain/time.ts';
 import { httpHandler, type HttpHandler } from '../../lambdas/runtime/http.ts';
 import { createTestAnswerMemory } from '../support/api/answer-memory.ts';

@@ -29,7 +29,7 @@ const everyField: RecordRow = makeRow({
   redrives: 1,
   waitingOn: 'geo',
   waitingUntilMs: START_MS + 5,
-  aloneReceives: 2,
+  isolatedReceives: 2,
   resends: 1,
 });
 
@@ -95,7 +95,7 @@ export function describeRecordStore(make: Make<StoreWorld>): void {
 
     test('the one who knows the row writes it as it is', async () => {
       const { records } = await make();
-      const seen = waiting({ answers: company, attempts: 2, aloneReceives: 3 });
+      const seen = waiting({ answers: company, attempts: 2, isolatedReceives: 3 });
       await records.put(seen);
       const row = waiting({ attempts: 0, updatedAtMs: START_MS + 1 });
 
@@ -110,16 +110,16 @@ export function describeRecordStore(make: Make<StoreWorld>): void {
         state: 'retrying',
         answers: company,
         attempts: 2,
-        aloneReceives: 3,
+        isolatedReceives: 3,
         updatedAtMs: START_MS + 1,
       });
       await records.put(first, seen);
-      const second = waiting({ answers: geo, attempts: 1, aloneReceives: 1, resends: 1, updatedAtMs: START_MS + 2 });
+      const second = waiting({ answers: geo, attempts: 1, isolatedReceives: 1, resends: 1, updatedAtMs: START_MS + 2 });
 
       const { applied, stored } = await records.put(second, seen);
 
       expect(applied).toBe(true);
-      expect(stored).toEqual({ ...second, answers: { ...company, ...geo }, attempts: 2, aloneReceives: 3 });
+      expect(stored).toEqual({ ...second, answers: { ...company, ...geo }, attempts: 2, isolatedReceives: 3 });
       expect(await records.getMany([key(1)])).toEqual([stored]);
     });
 
@@ -141,9 +141,9 @@ export function describeRecordStore(make: Make<StoreWorld>): void {
 
     test('a mark that is cleared stays cleared', async () => {
       const { records } = await make();
-      await records.put(waiting({ aloneReceives: 3 }));
+      await records.put(waiting({ isolatedReceives: 3 }));
       const { stored } = await records.put(waiting({ updatedAtMs: START_MS + 1 }));
-      expect(stored.aloneReceives).toBeUndefined();
+      expect(stored.isolatedReceives).toBeUndefined();
     });
 
     test('a replay begins its attempts anew, and keeps what was bought meanwhile', async () => {

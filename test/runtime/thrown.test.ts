@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidDataError } from '../../lambdas/domain/errors.ts';
 import { eventHandler } from '../../lambdas/runtime/event.ts';
-import { framesOf, thrownOut } from '../../lambdas/runtime/thrown.ts';
+import { framesOf, thrownOut } from '../../lambdas/runtime/sanitize-error.ts';
 import { createMemoryTelemetry } from '../support/memory/telemetry.ts';
 
 /** An error as a parser makes it: its words are what it could not read, here dressed up as places of a stack. */

@@ -171,7 +171,7 @@ const onQueue = ([path, QueueUrl]: [string, string]): Attempt[] => [
 /** Keys that items of a table may have, by table: those of the tenants table are of three kinds. */
 const PARTITIONS: Readonly<Record<string, readonly string[]>> = { Tenants: ['key#', 'tenant#', 'system'] };
 const KEYS: Readonly<Record<string, (partition: string) => Record<string, { S: string } | { N: string }>>> = {
-  Submissions: () => ({ submissionId: { S: 'sub_1' }, part: { S: 'meta' } }),
+  Submissions: () => ({ submissionId: { S: 'sub_1' }, part: { S: 'head' } }),
   Records: () => ({ chunkKey: { S: 'sub_1#0' }, recordNo: { N: '1' } }),
   Providers: () => ({ provider: { S: 'company' } }),
   Tenants: (partition) => ({ pk: { S: partition.endsWith('#') ? `${partition}1` : partition } }),

@@ -265,7 +265,7 @@ describe('the output of all functions', () => {
     expect((await call(sluice, `/v1/submissions/${id}/results`)).status).toBe(500);
     const damaged = {
       submissionId: { S: id },
-      part: { S: 'meta' },
+      part: { S: 'head' },
       [plant('damaged name')]: { S: plant('damaged value') },
       state: { S: plant('damaged state') },
     };

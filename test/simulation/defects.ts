@@ -134,6 +134,6 @@ export const DEFECTS: readonly Defect[] = [
     name: 'charge records for an outage',
     file: 'lambdas/domain/enrichment/round.ts',
     find: "result.reason !== 'internal_error' && verdict.outage;",
-    by: 'verdict.outage && row.inARow() < 0;',
+    by: 'verdict.outage && row.consecutiveFailures() < 0;',
   },
 ];

@@ -1,4 +1,4 @@
-import { askProvider } from '../../lambdas/domain/providers/ask.ts';
+import { lookUp } from '../../lambdas/domain/providers/ask.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import type { EnrichDeps } from '../../lambdas/domain/providers/call.ts';
 import { intercept } from '../support/memory/hook.ts';
@@ -61,7 +61,7 @@ export async function runDrain(options: DrainOptions): Promise<DrainResult> {
         url: `https://company.example/v1/${left + index}`,
         isLastAttempt: false,
       }));
-      const results = await askProvider(deps, api, questions, { remainingMs: () => endMs - scheduler.now() });
+      const results = await lookUp(deps, api, questions, { remainingMs: () => endMs - scheduler.now() });
       left += results.filter(({ kind }) => kind !== 'answer').length;
     }
     running -= 1;

@@ -47,7 +47,7 @@ export function recordItem(row: RecordRow): Item {
     ...present('ri', row.recordId),
     ...present('wo', row.waitingOn),
     ...present('wu', row.waitingUntilMs),
-    ...present('ar', row.aloneReceives),
+    ...present('ar', row.isolatedReceives),
     ...present('rn', row.resends),
   };
   if (Object.keys(row.answers).length === 0) return item;
@@ -95,7 +95,7 @@ export function parseRecord(item: Item): RecordRow {
   if (stored.ri !== undefined) row.recordId = stored.ri;
   if (stored.wo !== undefined) row.waitingOn = stored.wo;
   if (stored.wu !== undefined) row.waitingUntilMs = stored.wu;
-  if (stored.ar !== undefined) row.aloneReceives = stored.ar;
+  if (stored.ar !== undefined) row.isolatedReceives = stored.ar;
   if (stored.rn !== undefined) row.resends = stored.rn;
   return row;
 }

@@ -3,7 +3,7 @@ import { isOpen, LANES, SUBMISSION_STATES, type Submission } from '../../domain/
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
 /** Sort keys of the submissions table. */
-export const META_PART = 'meta';
+export const HEAD_PART = 'head';
 export const LEDGER_PREFIX = 'ledger#';
 
 export const BY_TENANT_INDEX = 'byTenant';
@@ -13,7 +13,7 @@ export const OPEN_INDEX = 'open';
 const OPEN_SHARDS = 4;
 export const OPEN_SHARD_KEYS: readonly string[] = Array.from({ length: OPEN_SHARDS }, (_, shard) => `open#${shard}`);
 
-export const metaKey = (submissionId: string): Key => ({ submissionId, part: META_PART });
+export const metaKey = (submissionId: string): Key => ({ submissionId, part: HEAD_PART });
 
 /** Always the same shard for a submission: the sum of its characters is spread well enough over four. */
 export function openShardOf(submissionId: string): string {
@@ -119,7 +119,7 @@ export function metaItem(submission: Submission, createdBy: string): Item {
   const { closedChunks, ...rest } = submission;
   return {
     ...rest,
-    part: META_PART,
+    part: HEAD_PART,
     createdBy,
     ...(closedChunks.size > 0 ? { closedChunks: new Set(closedChunks) } : {}),
     ...(isOpen(submission.state) && submission.nextCheckAtMs !== undefined

@@ -10,7 +10,7 @@ import { isLedgerItem, parseLedger } from './ledger-item.ts';
 import { submissionControl } from './submission-control.ts';
 import { submissionFanOut } from './submission-fan-out.ts';
 import { submissionFinalize } from './submission-finalize.ts';
-import { META_PART, metaItem, metaKey, openShardOf, parseMeta } from './submission-item.ts';
+import { HEAD_PART, metaItem, metaKey, openShardOf, parseMeta } from './submission-item.ts';
 import { submissionLists } from './submission-lists.ts';
 import { SubmissionTable } from './submission-table.ts';
 
@@ -38,7 +38,7 @@ function submissionBasics(table: SubmissionTable): Basics {
 
     async getWithLedger(submissionId) {
       const items = await table.table.queryAll({ where: expr`#submissionId = ${submissionId}` });
-      const head = items.find((item) => item['part'] === META_PART);
+      const head = items.find((item) => item['part'] === HEAD_PART);
       const stored = head && parseMeta(head);
       if (stored === undefined || table.isExpired(stored)) return undefined;
       const ledger = items

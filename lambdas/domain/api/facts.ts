@@ -6,13 +6,13 @@ import type { Clock } from '../time.ts';
 import { estimateCompletion, type PaceSettings } from './estimate.ts';
 import { isSubmissionId } from './ids.ts';
 import { notFound } from './problems.ts';
-import type { CountedTally, TallyMemory } from './tally-memory.ts';
+import type { CountedTally, CountsCache } from './counts-cache.ts';
 import type { SubmissionFacts } from './views.ts';
 
 export interface FactsDeps {
   submissions: SubmissionStore;
   admission: AdmissionStore;
-  tallies: TallyMemory;
+  tallies: CountsCache;
   clock: Clock;
   settings: PaceSettings;
 }

@@ -27,7 +27,7 @@ export class KeyReusedError extends SluiceError {}
 export class InProgressError extends SluiceError {}
 
 /** Remembers what was answered to requests with an idempotency key. */
-export interface AnswerMemory {
+export interface IdempotencyStore {
   /**
    * Runs `answer` unless its result is remembered; what it throws is not remembered. The first check is whether the key goes
    * with this request: throws {@link KeyReusedError}, then {@link InProgressError}, and DependencyUnavailableError.

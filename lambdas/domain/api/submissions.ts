@@ -4,7 +4,7 @@ import { acceptSubmission, keyReused, repeatAcceptance, type AcceptDeps } from '
 import { factsOfNew, readFacts, readHead, type FactsDeps } from './facts.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
-import { InProgressError, KeyReusedError, type AnswerMemory } from './ports.ts';
+import { InProgressError, KeyReusedError, type IdempotencyStore } from './ports.ts';
 import { invalidPart, notFound, ProblemError } from './problems.ts';
 import type { Answer, ApiRequest, Caller } from './request.ts';
 import { noParametersSchema, submissionSchema, type SubmissionView } from './schemas.ts';
@@ -12,7 +12,7 @@ import { readSubmissionRequest, type SubmissionRequest } from './submission-requ
 import { submissionView } from './views.ts';
 
 export interface SubmitDeps extends AcceptDeps, Pick<FactsDeps, 'tallies'> {
-  answers: AnswerMemory;
+  answers: IdempotencyStore;
   settings: AcceptDeps['settings'] & { maxDirectBodyBytes: number };
 }
 

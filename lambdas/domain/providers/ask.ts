@@ -19,7 +19,7 @@ const MAX_TRIES = 5;
  * Asks one provider about several records: reserves exactly as many slots as calls may start now, starts the calls at them,
  * understands the answers, and tells the breaker. One result per question, in their order. Never throws.
  */
-export async function askProvider(
+export async function lookUp(
   deps: EnrichDeps,
   provider: Provider,
   questions: readonly Question[],

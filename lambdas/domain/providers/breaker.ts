@@ -16,18 +16,18 @@ export const isKnownOutage = (state: ProviderState, epoch: number): boolean =>
   state.breaker === 'open' || state.epoch > epoch;
 
 /** Outage-class failures of one batch as they come in. */
-export interface FailureRow {
+export interface FailureStreak {
   succeeded(): void;
   /** @param isLastAttempt - Whether the record has no other attempt left. */
   failed(isLastAttempt: boolean): void;
   /** Failures since the last success. */
-  inARow(): number;
+  consecutiveFailures(): number;
   /** True when one of those ends its record. */
   endsRecord(): boolean;
   sawSuccess(): boolean;
 }
 
-export function createFailureRow(): FailureRow {
+export function createFailureStreak(): FailureStreak {
   let row = 0;
   let success = false;
   let ends = false;
@@ -42,7 +42,7 @@ export function createFailureRow(): FailureRow {
       ends ||= isLastAttempt;
     },
     endsRecord: () => ends,
-    inARow: () => row,
+    consecutiveFailures: () => row,
     sawSuccess: () => success,
   };
 }

@@ -1,4 +1,4 @@
-import { FAILURES_TO_SUSPECT, isKnownOutage, openForMs, type FailureRow } from './breaker.ts';
+import { FAILURES_TO_SUSPECT, isKnownOutage, openForMs, type FailureStreak } from './breaker.ts';
 import { reserveSlots, sleepUntil } from './pacer.ts';
 import type { ProviderState } from './ports.ts';
 import { intervalMs } from './config.ts';
@@ -16,7 +16,7 @@ function healthOf(result: ProviderResult): Health {
 }
 
 /** Notes a result in the row of failures. Refusals of ours or of the provider's limiter neither add to it nor end it. */
-export function note(row: FailureRow, result: ProviderResult, isLastAttempt: boolean): void {
+export function note(row: FailureStreak, result: ProviderResult, isLastAttempt: boolean): void {
   const health = healthOf(result);
   if (health === 'failing') row.failed(isLastAttempt);
   else if (health === 'working' && result.kind !== 'deferred') row.succeeded();
@@ -98,7 +98,7 @@ export type Verdict =
  *
  * @param state - The provider's item as the reservation of the run returned it.
  */
-export async function judge(run: Run, state: ProviderState, row: FailureRow): Promise<Verdict> {
+export async function judge(run: Run, state: ProviderState, row: FailureStreak): Promise<Verdict> {
   try {
     return await report(run, state, row);
   } catch (error) {
@@ -109,12 +109,12 @@ export async function judge(run: Run, state: ProviderState, row: FailureRow): Pr
   }
 }
 
-async function report(run: Run, state: ProviderState, row: FailureRow): Promise<Verdict> {
+async function report(run: Run, state: ProviderState, row: FailureStreak): Promise<Verdict> {
   const { providers } = run.deps;
   const { name } = run.provider.config;
   if (row.sawSuccess() && state.failures > 0) await providers.clearFailures(name, state.epoch);
-  if (row.inARow() === 0) return { outage: false };
-  const now = await providers.addFailures(name, state.epoch, row.inARow());
+  if (row.consecutiveFailures() === 0) return { outage: false };
+  const now = await providers.addFailures(name, state.epoch, row.consecutiveFailures());
   if (isKnownOutage(now, state.epoch)) return knownOutage(run, now);
   // A record that would end by this failure gets the proof that it is not the provider's.
   const isDoubted = row.endsRecord() && run.provider.canaryUrl !== undefined;

@@ -1,4 +1,4 @@
-import { createFailureRow, FAILURES_TO_SUSPECT, type FailureRow } from './breaker.ts';
+import { createFailureStreak, FAILURES_TO_SUSPECT, type FailureStreak } from './breaker.ts';
 import { reserveSlots } from './pacer.ts';
 import type { ProviderState } from './ports.ts';
 import { latestStartMs } from './config.ts';
@@ -29,7 +29,7 @@ export interface Inquiry {
 interface Round {
   run: Run;
   inquiry: Inquiry;
-  row: FailureRow;
+  row: FailureStreak;
   turns: Turns;
   /** Calls that have their slots already. */
   slots: number;
@@ -51,7 +51,7 @@ export async function callAtSlots(
   called: readonly number[],
 ): Promise<number> {
   tellWait(run, slotsMs);
-  const row = createFailureRow();
+  const row = createFailureStreak();
   const latestMs = latestStartMs(run.provider.config, inquiry.misses);
   const turns = createTurns(run, slotsMs, latestMs);
   const again = new Set<number>();
@@ -72,7 +72,7 @@ export async function callAtSlots(
 async function callInTurn(round: Round, index: number, turn: number): Promise<void> {
   const { run, inquiry, row, again } = round;
   // Something is wrong, and the calls of this batch that have not started need not find it out once more.
-  const isSuspect = (): boolean => row.inARow() >= FAILURES_TO_SUSPECT;
+  const isSuspect = (): boolean => row.consecutiveFailures() >= FAILURES_TO_SUSPECT;
   if (isSuspect()) return;
   let result = stoppedBy(run);
   if (result === undefined) {

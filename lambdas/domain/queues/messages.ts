@@ -44,9 +44,9 @@ const recordMessageSchema = v.strictObject({
   /** Not to be worked before this time: a wait beyond the queue's longest delay goes in hops. */
   notBeforeMs: v.optional(count),
   /** Takes the place of a message whose worker ended: it is no copy, whatever wait its row announces. */
-  resumed: v.optional(v.literal(true)),
+  redelivered: v.optional(v.literal(true)),
   /** Times in a row that it came back because our own platform failed. */
-  stumbles: v.optional(positive),
+  platformRetries: v.optional(positive),
   /** Answers already paid for, carried so that they survive even when the row could not be written. */
   answers: v.optional(answersSchema),
   content: contentSchema,

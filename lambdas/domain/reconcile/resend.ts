@@ -60,7 +60,7 @@ function isLost(
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
 }
 
-const isSuspicious = ({ aloneReceives = 0 }: RecordRow): boolean => aloneReceives > 0;
+const isSuspicious = ({ isolatedReceives = 0 }: RecordRow): boolean => isolatedReceives > 0;
 
 /** From the last of `maxResends` on each wait is twice as long as the one before: copies must not pile up in a lane that is paused. */
 const resendIntervalMs = ({ resends = 0 }: RecordRow, { resendEveryMs, maxResends }: ReconcileSettings): number =>

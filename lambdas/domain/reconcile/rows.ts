@@ -10,7 +10,7 @@ export function rowFor(
   const {
     waitingOn: _on,
     waitingUntilMs: _until,
-    aloneReceives: _alone,
+    isolatedReceives: _alone,
     detail: _detail,
     ...known
   } = stored ?? {

@@ -9,6 +9,7 @@ export function mergeOver(row: RecordRow, stored: RecordRow): RecordRow {
   if (stored.generation !== row.generation) return merged;
   merged.attempts = Math.max(row.attempts, stored.attempts);
   if (stored.resends !== undefined) merged.resends = Math.max(row.resends ?? 0, stored.resends);
-  if (row.aloneReceives !== undefined) merged.aloneReceives = Math.max(row.aloneReceives, stored.aloneReceives ?? 0);
+  if (row.isolatedReceives !== undefined)
+    merged.isolatedReceives = Math.max(row.isolatedReceives, stored.isolatedReceives ?? 0);
   return merged;
 }

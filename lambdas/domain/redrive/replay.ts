@@ -164,7 +164,7 @@ async function reopenRow(
     detail: _detail,
     waitingOn: _on,
     waitingUntilMs: _until,
-    aloneReceives: _alone,
+    isolatedReceives: _alone,
     resends: _resends,
     ...kept
   } = row;

@@ -7,8 +7,8 @@ import { accountFor, settle, type Settlement } from '../ledger/settlement.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import type { Item } from './deliveries.ts';
-import { afterStumble, bodyOf, type Resolution } from './resolution.ts';
-import { aboutMessage, tellDeferred, tellDiscarded, tellFailed, tellFinished } from './tell.ts';
+import { afterPlatformFailure, bodyOf, type Resolution } from './resolution.ts';
+import { aboutMessage, logDeferred, logDiscarded, logFailed, logFinished } from './log.ts';
 import type { Resolved } from './triage.ts';
 
 /** What goes to a queue for one record. */
@@ -73,8 +73,8 @@ function afterFinish(
 ): Sending[] {
   if (settlement?.outcome !== 'settled') return repeat(deps, item, carry, settlement?.outcome.unavailable);
   const { stored, applied } = settlement;
-  if (applied) tellFinished(deps, item, row);
-  else tellDiscarded(deps, item, 'settled');
+  if (applied) logFinished(deps, item, row);
+  else logDiscarded(deps, item, 'settled');
   const isDead = deadLetter && stored.state === 'dead_lettered' && stored.generation === row.generation;
   return isDead ? [toDeadLetters(item, carry, stored)] : [];
 }
@@ -86,11 +86,11 @@ function afterReturn(deps: WorkerDeps, item: Item, resolution: Return, settlemen
   }
   // Whatever stands above a waiting row is an outcome, or a newer generation: this message is over.
   if (settlement?.applied === false) {
-    tellDiscarded(deps, item, 'settled');
+    logDiscarded(deps, item, 'settled');
     return [];
   }
-  if (row?.state === 'retrying') tellFailed(deps, item, row, waitMs);
-  else tellDeferred(deps, item, reason, waitMs);
+  if (row?.state === 'retrying') logFailed(deps, item, row, waitMs);
+  else logDeferred(deps, item, reason, waitMs);
   return [toLane(item, message, waitMs)];
 }
 
@@ -101,7 +101,7 @@ function afterDiscard(
   unaccounted: ReadonlyMap<RecordRow, unknown>,
 ): Sending[] {
   if (stored !== undefined && unaccounted.has(stored)) return repeat(deps, item, item.message, unaccounted.get(stored));
-  tellDiscarded(deps, item, because);
+  logDiscarded(deps, item, because);
   return stored !== undefined && deadLetterAgain === true ? [toDeadLetters(item, item.message, stored)] : [];
 }
 
@@ -111,8 +111,8 @@ function repeat(deps: WorkerDeps, item: Item, message: RecordMessage, error: unk
   const level = isPassingFailure(error) ? 'warn' : 'error';
   deps.telemetry.emit({ name: 'unexpected_error', level, ...aboutMessage(deps, message), error });
   const reason: ReasonCode = 'dependency_unavailable';
-  const { message: next, waitMs } = afterStumble(message, deps);
-  tellDeferred(deps, item, reason, waitMs);
+  const { message: next, waitMs } = afterPlatformFailure(message, deps);
+  logDeferred(deps, item, reason, waitMs);
   return [toLane(item, next, waitMs)];
 }
 

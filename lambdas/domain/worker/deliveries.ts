@@ -51,7 +51,7 @@ function join(a: Item, b: Item): Item {
     .map((value, index) => value - (rank(b)[index] ?? 0))
     .find((value) => value !== 0);
   const [first, second] = (difference ?? 0) >= 0 ? [a, b] : [b, a];
-  const resumed = first.message.resumed ?? second.message.resumed;
-  const message = { ...first.message, ...(resumed === undefined ? {} : { resumed }) };
+  const redelivered = first.message.redelivered ?? second.message.redelivered;
+  const message = { ...first.message, ...(redelivered === undefined ? {} : { redelivered }) };
   return { message, deliveries: [...first.deliveries, ...second.deliveries] };
 }

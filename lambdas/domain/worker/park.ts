@@ -10,13 +10,13 @@ const NOBODYS_GROUP = 'unreadable';
  * Parks messages that cannot be read in the dead-letter queue, as they are, with the reason; attributes that count earlier
  * redrives stay. Returns the deliveries that could not be parked.
  */
-export async function parkUnreadable(
+export async function deadLetterUnreadable(
   { deadLetterQueue, telemetry, lane }: Pick<WorkerDeps, 'deadLetterQueue' | 'telemetry' | 'lane'>,
   deliveries: readonly Delivery[],
 ): Promise<Set<Delivery>> {
   if (deliveries.length === 0) return new Set();
   telemetry.emit({
-    name: 'message_parked',
+    name: 'message_dead_lettered',
     level: 'error',
     lane,
     reason: 'unreadable_message',

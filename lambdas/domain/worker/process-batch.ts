@@ -5,7 +5,7 @@ import { acknowledge } from './acknowledge.ts';
 import { complete } from './complete.ts';
 import { readBatch } from './deliveries.ts';
 import type { WorkerDeps } from './deps.ts';
-import { parkUnreadable } from './park.ts';
+import { deadLetterUnreadable } from './park.ts';
 import { defer, type Job } from './resolution.ts';
 import { isSuspect, spare, toBeSpared, workSuspects } from './suspects.ts';
 import { triage, type Resolved } from './triage.ts';
@@ -24,7 +24,7 @@ export async function processBatch(
   budget: TimeBudget,
 ): Promise<string[]> {
   const { items, unreadable } = readBatch(deliveries);
-  const redeliver = await parkUnreadable(deps, unreadable);
+  const redeliver = await deadLetterUnreadable(deps, unreadable);
   const { resolved, jobs } = await triage(deps, items);
   const spared = toBeSpared(jobs);
   const decided = [...resolved, ...spared.map((job) => ({ item: job.item, resolution: spare(deps, job) }))];

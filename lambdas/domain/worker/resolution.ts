@@ -48,7 +48,7 @@ const LEAST_SPREAD_MS = 3_000;
 const LONGEST_STUMBLE_MS = 120_000;
 
 type Outcome = Pick<RecordRow, 'state' | 'attempts'> &
-  Partial<Pick<RecordRow, 'reason' | 'detail' | 'waitingOn' | 'waitingUntilMs' | 'aloneReceives'>>;
+  Partial<Pick<RecordRow, 'reason' | 'detail' | 'waitingOn' | 'waitingUntilMs' | 'isolatedReceives'>>;
 
 /** A row of the job's record. What is not given is cleared, above all an earlier mark of having been started alone. */
 export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Outcome): RecordRow {
@@ -143,7 +143,7 @@ export function defer(
   const leastMs = Math.max(stumbled?.leastMs ?? LEAST_WAIT_MS, untilMs - clock.now());
   const waitMs = spreadMs(leastMs, random, LEAST_SPREAD_MS);
   // A suspect's marks must not outlive its being worked, and answers that do not fit into a message need the row.
-  const isMarked = receivesOf(job.item) > 1 || job.row?.aloneReceives !== undefined;
+  const isMarked = receivesOf(job.item) > 1 || job.row?.isolatedReceives !== undefined;
   const isNoted = waitMs > NOTED_WAIT_MS || isMarked || !fitsQueue(message);
   if (!isNoted) return { kind: 'return', reason, message, waitMs, carry };
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
@@ -186,7 +186,7 @@ export function bodyOf(message: RecordMessage): string {
 /** Brings a record back of which nothing is known, because its row could not be read: nothing is written over it. */
 export function giveBack(item: Item, deps: Pick<ResolutionDeps, 'random'>): Resolution {
   // As a new message it has no receives that would tell that it is not a copy.
-  const message: RecordMessage = receivesOf(item) > 1 ? { ...item.message, resumed: true } : item.message;
+  const message: RecordMessage = receivesOf(item) > 1 ? { ...item.message, redelivered: true } : item.message;
   return sendAgain(message, deps);
 }
 
@@ -195,14 +195,14 @@ export const handBack = (job: Job, deps: Pick<ResolutionDeps, 'random'>): Resolu
   sendAgain(again(job, job.message.attempt), deps);
 
 function sendAgain(message: RecordMessage, deps: Pick<ResolutionDeps, 'random'>): Resolution {
-  return { kind: 'return', reason: 'dependency_unavailable', ...afterStumble(message, deps), carry: message };
+  return { kind: 'return', reason: 'dependency_unavailable', ...afterPlatformFailure(message, deps), carry: message };
 }
 
 /**
  * Brings a message back because something of our own failed: with every time in a row it waits twice as long, so that a
  * lost permission or a throttled table is not asked for every record every few seconds.
  */
-export function afterStumble(
+export function afterPlatformFailure(
   message: RecordMessage,
   { random }: Pick<ResolutionDeps, 'random'>,
 ): { message: RecordMessage; waitMs: number } {
@@ -211,13 +211,13 @@ export function afterStumble(
 }
 
 function stumble(message: RecordMessage): { message: RecordMessage; leastMs: number } {
-  const stumbles = (message.stumbles ?? 0) + 1;
-  const leastMs = Math.min(LONGEST_STUMBLE_MS, LEAST_WAIT_MS * 2 ** (stumbles - 1));
-  return { message: { ...message, stumbles }, leastMs };
+  const platformRetries = (message.platformRetries ?? 0) + 1;
+  const leastMs = Math.min(LONGEST_STUMBLE_MS, LEAST_WAIT_MS * 2 ** (platformRetries - 1));
+  return { message: { ...message, platformRetries }, leastMs };
 }
 
 /** A message that goes on for another reason has not stumbled. */
-function onward({ stumbles: _over, ...message }: RecordMessage): RecordMessage {
+function onward({ platformRetries: _over, ...message }: RecordMessage): RecordMessage {
   return message;
 }
 

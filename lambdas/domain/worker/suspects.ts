@@ -7,7 +7,7 @@ import { receivesOf } from './deliveries.ts';
 import { defer, handBack, rowOf, type Job, type Resolution } from './resolution.ts';
 import { complete } from './complete.ts';
 import { acknowledge } from './acknowledge.ts';
-import { aboutMessage, tellSuspect } from './tell.ts';
+import { aboutMessage, logSuspect } from './log.ts';
 import { workJobs } from './work.ts';
 
 /*
@@ -20,7 +20,7 @@ import { workJobs } from './work.ts';
 /** Marks that prove a record to kill its worker. */
 const PROOF = MAX_RECEIVE_COUNT - 1;
 
-const marksOf = (row: Pick<RecordRow, 'aloneReceives'> | undefined): number => row?.aloneReceives ?? 0;
+const marksOf = (row: Pick<RecordRow, 'isolatedReceives'> | undefined): number => row?.isolatedReceives ?? 0;
 
 /** True for a job whose worker ended before it was done. */
 export const isSuspect = ({ item }: Job): boolean => receivesOf(item) > 1;
@@ -41,15 +41,15 @@ export function toBeSpared(jobs: readonly Job[]): Job[] {
 const byMarks = (a: Job, b: Job): number => marksOf(a.row) - marksOf(b.row);
 
 /** Whether a row proves that this very record kills its worker. Whatever else lies in the dead-letter queue may be sent again. */
-export const isProvenCrash = (row: Pick<RecordRow, 'state' | 'aloneReceives'> | undefined): boolean =>
+export const isProvenCrash = (row: Pick<RecordRow, 'state' | 'isolatedReceives'> | undefined): boolean =>
   row !== undefined && !isTerminal(row.state) && marksOf(row) >= PROOF;
 
 /** Brings a suspect back as a new message, with its marks: its count of receives starts again. */
 export function spare(deps: WorkerDeps, job: Job): Resolution {
   const resolution = defer(job, deps, { reason: 'out_of_time' });
-  const aloneReceives = job.row?.aloneReceives;
-  if (resolution.kind !== 'return' || resolution.row === undefined || aloneReceives === undefined) return resolution;
-  return { ...resolution, row: { ...resolution.row, aloneReceives } };
+  const isolatedReceives = job.row?.isolatedReceives;
+  if (resolution.kind !== 'return' || resolution.row === undefined || isolatedReceives === undefined) return resolution;
+  return { ...resolution, row: { ...resolution.row, isolatedReceives } };
 }
 
 /**
@@ -89,7 +89,7 @@ async function workAlone(deps: WorkerDeps, job: Job, budget: TimeBudget): Promis
   if (budget.remainingMs() < slowestCallMs + 2 * SETTLE_RESERVE_MS) return spare(deps, job);
   const marked = await mark(deps, job);
   if (marked.kind !== 'marked') return marked;
-  tellSuspect(deps, job.item);
+  logSuspect(deps, job.item);
   const { row } = marked;
   const [resolved] = await workJobs(deps, [{ ...job, row, answers: { ...row.answers, ...job.answers } }], budget);
   return resolved?.resolution ?? handBack(job, deps);
@@ -101,7 +101,7 @@ async function mark(deps: WorkerDeps, job: Job): Promise<{ kind: 'marked'; row: 
     reason: 'worker_crashed',
     detail: 'A worker ended while it held this record; it is tried alone.',
     attempts: job.message.attempt - 1,
-    aloneReceives: marksOf(job.row) + 1,
+    isolatedReceives: marksOf(job.row) + 1,
   });
   try {
     const { applied, stored } = await deps.records.put(row, job.row);

@@ -92,7 +92,7 @@ function decide(
  */
 const isLeftBehind = (item: Item, row: RecordRow, nowMs: number): boolean =>
   receivesOf(item) === 1 &&
-  item.message.resumed !== true &&
+  item.message.redelivered !== true &&
   row.generation === item.message.generation &&
   (row.waitingUntilMs ?? 0) > Math.max(item.message.notBeforeMs ?? 0, nowMs + SLACK_MS);
 
@@ -117,15 +117,15 @@ function overtaken(item: Item, stored: RecordRow): Resolution {
  * so as a new message, because that worker may still be at it.
  */
 function toJob(item: Item, row: RecordRow | undefined): Job {
-  const { resumed: _earlier, ...rest } = item.message;
-  const resumed = receivesOf(item) > 1 ? ({ resumed: true } as const) : {};
+  const { redelivered: _earlier, ...rest } = item.message;
+  const redelivered = receivesOf(item) > 1 ? ({ redelivered: true } as const) : {};
   const answers = { ...row?.answers, ...rest.answers };
-  if (row === undefined) return { item, message: { ...rest, ...resumed }, answers };
+  if (row === undefined) return { item, message: { ...rest, ...redelivered }, answers };
   const isSame = row.generation === rest.generation;
   const attempt = Math.max(rest.attempt, isSame ? row.attempts + 1 : 1);
   const notBeforeMs = Math.max(rest.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
   const wait = notBeforeMs > 0 ? { notBeforeMs } : {};
-  return { item, message: { ...rest, attempt, ...wait, ...resumed }, row, answers };
+  return { item, message: { ...rest, attempt, ...wait, ...redelivered }, row, answers };
 }
 
 /** A replay lifts the stop order of the generation before it, also where this worker remembers an older head. */

@@ -1,11 +1,11 @@
-import { askProvider } from '../providers/ask.ts';
+import { lookUp } from '../providers/ask.ts';
 import type { ProviderResult } from '../providers/call.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import type { TimeBudget } from '../time.ts';
 import type { WorkerDeps } from './deps.ts';
 import { defer, fail, retry, succeed, type Job, type Resolution } from './resolution.ts';
-import { aboutMessage } from './tell.ts';
+import { aboutMessage } from './log.ts';
 import type { Resolved } from './triage.ts';
 
 /** A record that passed validation: what each provider is to be asked, and what needs no question. */
@@ -39,7 +39,7 @@ export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: T
         about: aboutMessage(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
       }));
-      const answers = await askProvider(deps, api, questions, budget);
+      const answers = await lookUp(deps, api, questions, budget);
       for (const [index, each] of asking.entries()) {
         const answer = answers[index];
         if (answer !== undefined) results.get(each)?.set(name, answer);

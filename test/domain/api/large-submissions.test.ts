@@ -1,4 +1,4 @@
-import { createTallyMemory } from '../../../lambdas/domain/api/tally-memory.ts';
+import { createTallyMemory } from '../../../lambdas/domain/api/counts-cache.ts';
 import type { Submission } from '../../../lambdas/domain/model.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
 import { createTestApi } from '../../support/api/api.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import { askProvider } from '../../../lambdas/domain/providers/ask.ts';
+import { lookUp } from '../../../lambdas/domain/providers/ask.ts';
 import type { EnrichDeps } from '../../../lambdas/domain/providers/call.ts';
 import { prepareProviders } from '../../../lambdas/domain/providers/provider.ts';
 import { SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
@@ -52,7 +52,7 @@ function setUp({ config: overrides = {}, hook, hasCanary = true, callsAtOnce }: 
   const ask = async (count: number, remainingMs = 60_000, isLastAttempt = false) => {
     const endMs = clock.now() + remainingMs;
     return clock.run(
-      askProvider(deps, provider, questions(count, isLastAttempt), { remainingMs: () => endMs - clock.now() }),
+      lookUp(deps, provider, questions(count, isLastAttempt), { remainingMs: () => endMs - clock.now() }),
     );
   };
   const kinds = async (count: number, remainingMs?: number) =>
@@ -392,12 +392,7 @@ describe('an outage', () => {
     const before = transport.calls.length;
     const budget = { remainingMs: () => 30_000 };
     const workers = ['a', 'b', 'c', 'd'].map(async (owner) =>
-      askProvider(
-        { ...deps, owner },
-        provider,
-        [{ url: 'https://company.example.com/x', isLastAttempt: false }],
-        budget,
-      ),
+      lookUp({ ...deps, owner }, provider, [{ url: 'https://company.example.com/x', isLastAttempt: false }], budget),
     );
     const results = await clock.run(Promise.all(workers));
     expect(transport.calls).toHaveLength(before + 1);
@@ -657,7 +652,7 @@ describe('a provider that limits its concurrent calls', () => {
         url: `https://company.example.com/${worker}/${i}`,
         isLastAttempt: false,
       }));
-      return api && askProvider({ ...deps, owner: `worker-${worker}` }, api, questions, { remainingMs: () => 60_000 });
+      return api && lookUp({ ...deps, owner: `worker-${worker}` }, api, questions, { remainingMs: () => 60_000 });
     });
     const results = await clock.run(Promise.all(workers));
     expect(results.flat().map((result) => result?.kind)).toEqual(repeat('answer', 60));

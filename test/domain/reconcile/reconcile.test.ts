@@ -152,7 +152,7 @@ describe('lost messages', () => {
   it('are given up when they were sent often, and begun alone without being heard of again', async () => {
     const rig = createReconcileRig();
     await rig.seed(1, { deadlineAtMs: START_MS + 24 * 60 * MINUTE_MS });
-    const mark = { state: 'retrying', reason: 'worker_crashed', attempts: 0, aloneReceives: 1, resends: 5 } as const;
+    const mark = { state: 'retrying', reason: 'worker_crashed', attempts: 0, isolatedReceives: 1, resends: 5 } as const;
     await rig.world.records.put(makeRow({ ...mark, updatedAtMs: START_MS }));
     await rig.minutes(15);
     expect(rig.sent()).toEqual([]);
@@ -269,7 +269,13 @@ describe('records that killed their worker', () => {
     const rig = createReconcileRig();
     await rig.seed(2);
     await finishAll(rig, [1]);
-    const mark = { recordNo: 2, state: 'retrying', reason: 'worker_crashed', attempts: 0, aloneReceives: 5 } as const;
+    const mark = {
+      recordNo: 2,
+      state: 'retrying',
+      reason: 'worker_crashed',
+      attempts: 0,
+      isolatedReceives: 5,
+    } as const;
     await rig.world.records.put(makeRow({ ...mark, updatedAtMs: START_MS }));
     await rig.minutes(2);
     expect(rig.stored().state).toBe('processing');

@@ -70,7 +70,7 @@ describe('every event about a record says which one, of whom, in which lane and 
     await rig.submit(1);
     await rig.step({ killedBy: () => true });
     await rig.drain();
-    expect(rig.telemetry.named('suspect_started')).toHaveLength(1);
+    expect(rig.telemetry.named('isolated_run_started')).toHaveLength(1);
     expect(withoutIds(rig.telemetry.events)).toEqual([]);
   });
 });

@@ -523,11 +523,11 @@ describe('our own platform that fails', () => {
 
   it('is forgotten by a message that goes on for another reason', async () => {
     const rig = createWorkerRig();
-    await rig.submit(1, () => ({ stumbles: 9 }));
+    await rig.submit(1, () => ({ platformRetries: 9 }));
     rig.geo.behave((_, index) => (index === 0 ? OUTAGE : undefined));
     await rig.step();
     const bodies = rig.lane.messages().map(({ body }) => body);
-    expect(bodies).toEqual([expect.not.stringContaining('stumbles')]);
+    expect(bodies).toEqual([expect.not.stringContaining('platformRetries')]);
   });
 });
 
@@ -545,7 +545,7 @@ describe('a message that cannot be read', () => {
     expect(rig.deadLetters.messages()).toMatchObject([
       { body, attributes: { reason: 'unreadable_message', redrives: '2' } },
     ]);
-    expect(rig.telemetry.named('message_parked')).toHaveLength(1);
+    expect(rig.telemetry.named('message_dead_lettered')).toHaveLength(1);
     expect(rig.lane.messages()).toEqual([]);
   });
 
@@ -696,11 +696,11 @@ describe('duplicates', () => {
     await rig.world.records.put(failedTwice(rig.clock.now() + 20_000));
     const message = makeRecordMessage();
     await rig.invoke([
-      makeDelivery({ ...message, resumed: true }, { messageId: 'resumed' }),
+      makeDelivery({ ...message, redelivered: true }, { messageId: 'redelivered' }),
       makeDelivery({ ...message, notBeforeMs: 1 }, { messageId: 'copy' }),
     ]);
     expect(rig.waiting()).toHaveLength(1);
-    expect(rig.waiting()[0]?.message).not.toHaveProperty('resumed');
+    expect(rig.waiting()[0]?.message).not.toHaveProperty('redelivered');
   });
 
   it('are told apart also where the row was written and its writer did not hear of it', async () => {

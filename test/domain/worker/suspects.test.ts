@@ -29,7 +29,7 @@ describe('a record that kills its worker', () => {
     expect(rig.ledger().succeeded).toEqual(numbersFrom(0, 9, [3]));
     expect(rig.deadLetters.messages()).toHaveLength(1);
     const row = rig.row(4);
-    expect(row).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: MAX_RECEIVE_COUNT - 1 });
+    expect(row).toMatchObject({ state: 'retrying', reason: 'worker_crashed', isolatedReceives: MAX_RECEIVE_COUNT - 1 });
     expect(isProvenCrash(row)).toBe(true);
   });
 
@@ -125,11 +125,11 @@ describe('a suspect', () => {
     expect(rig.row(1)).toBeUndefined();
     await untilVisible(rig);
     await rig.step({ killedBy: killers(1) });
-    expect(rig.row(1)).toMatchObject({ state: 'retrying', reason: 'worker_crashed', aloneReceives: 1, attempts: 0 });
+    expect(rig.row(1)).toMatchObject({ state: 'retrying', reason: 'worker_crashed', isolatedReceives: 1, attempts: 0 });
     await untilVisible(rig);
     await rig.step();
     expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 1 });
-    expect(rig.row(1)).not.toHaveProperty('aloneReceives');
+    expect(rig.row(1)).not.toHaveProperty('isolatedReceives');
   });
 
   it('does not run before new records of the same batch, which a killer among them would take with it', async () => {
@@ -167,7 +167,7 @@ describe('a suspect', () => {
     await rig.world.providers.block('company', rig.clock.now() + 20_000, 'provider_throttled');
     await rig.step();
     expect(rig.row(1)).toMatchObject({ state: 'deferred', reason: 'provider_throttled' });
-    expect(rig.row(1)).not.toHaveProperty('aloneReceives');
+    expect(rig.row(1)).not.toHaveProperty('isolatedReceives');
   });
 
   it('is not started when there is no time left for it, and comes back', async () => {
@@ -188,7 +188,7 @@ describe('a suspect', () => {
     await rig.clock.run(rig.clock.sleep(2_000));
     await rig.world.records.put(makeRow());
     await rig.step();
-    expect(rig.telemetry.named('suspect_started')).toEqual([]);
+    expect(rig.telemetry.named('isolated_run_started')).toEqual([]);
     expect(rig.company.calls).toEqual([]);
     expect(rig.ledger().succeeded).toEqual([0]);
   });
@@ -259,13 +259,13 @@ describe('the proof of a crash', () => {
   it.each([
     ['no row', undefined, false],
     ['a row without a mark', makeRow({ state: 'retrying', reason: 'provider_timeout' }), false],
-    ['too few marks', makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT - 2 }), false],
+    ['too few marks', makeRow({ state: 'retrying', isolatedReceives: MAX_RECEIVE_COUNT - 2 }), false],
     [
       'a mark for every receive but the first',
-      makeRow({ state: 'retrying', aloneReceives: MAX_RECEIVE_COUNT - 1 }),
+      makeRow({ state: 'retrying', isolatedReceives: MAX_RECEIVE_COUNT - 1 }),
       true,
     ],
-    ['an outcome', makeRow({ state: 'succeeded', aloneReceives: MAX_RECEIVE_COUNT }), false],
+    ['an outcome', makeRow({ state: 'succeeded', isolatedReceives: MAX_RECEIVE_COUNT }), false],
   ])('is asked of %s', (_, row, expected) => {
     expect(isProvenCrash(row)).toBe(expected);
   });

@@ -43,7 +43,7 @@ describe('what AWS bills', () => {
     expect(counted({ ...dynamodb, operation: 'PutItem', capacityUnits: 2, input: { Item: {} } }, 3)).toEqual({
       writeUnits: 2,
     });
-    const input = { Key: { submissionId: { S: 'sub_1' }, part: { S: 'meta' } } };
+    const input = { Key: { submissionId: { S: 'sub_1' }, part: { S: 'head' } } };
     expect(counted({ ...dynamodb, operation: 'UpdateItem', capacityUnits: 1, input }, 3)).toEqual({
       writeUnits: 1,
       indexWriteUnits: 3,

@@ -1,6 +1,6 @@
-import { InProgressError, KeyReusedError, type AnswerMemory } from '../../../lambdas/domain/api/ports.ts';
+import { InProgressError, KeyReusedError, type IdempotencyStore } from '../../../lambdas/domain/api/ports.ts';
 
-export interface TestAnswerMemory extends AnswerMemory {
+export interface TestAnswerMemory extends IdempotencyStore {
   /** Forgets every answer, as an expired table does. */
   clear(): void;
   /** A request that is under way elsewhere and never answers. */

@@ -6,7 +6,7 @@ import { getRecord } from '../../../lambdas/domain/api/records.ts';
 import { listRecords } from '../../../lambdas/domain/api/records-page.ts';
 import { getResults } from '../../../lambdas/domain/api/results.ts';
 import { getSubmission, listSubmissions } from '../../../lambdas/domain/api/status.ts';
-import { createTallyMemory } from '../../../lambdas/domain/api/tally-memory.ts';
+import { createTallyMemory } from '../../../lambdas/domain/api/counts-cache.ts';
 import { cancelSubmission, createSubmission, type SubmitDeps } from '../../../lambdas/domain/api/submissions.ts';
 import { httpHandler, type HttpHandler } from '../../../lambdas/runtime/http.ts';
 import { TENANT_ID } from '../factories.ts';

@@ -1,7 +1,7 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { createAnswerMemory } from '../../../lambdas/adapters/dynamodb/answer-memory.ts';
-import { InProgressError, KeyReusedError, type AnswerMemory } from '../../../lambdas/domain/api/ports.ts';
+import { createAnswerMemory } from '../../../lambdas/adapters/dynamodb/idempotency-store.ts';
+import { InProgressError, KeyReusedError, type IdempotencyStore } from '../../../lambdas/domain/api/ports.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { startTables, type TestTables } from '../../contracts/tables.ts';
 
@@ -32,7 +32,7 @@ async function setUp() {
 }
 
 /** Holds the first request open until it is told to end. */
-function held(memory: AnswerMemory, remainingMs = 20_000) {
+function held(memory: IdempotencyStore, remainingMs = 20_000) {
   let end: (answer: string) => void = () => undefined;
   let started: () => void = () => undefined;
   const running = new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ test('a request whose invocation is over holds nobody up', async () => {
 });
 
 /** The time of the first invocation is the machine's: asked until it is over. */
-async function untilFree(memory: AnswerMemory): Promise<string> {
+async function untilFree(memory: IdempotencyStore): Promise<string> {
   for (;;) {
     try {
       return await memory.once(REQUEST, budget, async () => 'second');

@@ -1,7 +1,7 @@
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { InProgressError, KeyReusedError, type AnswerMemory } from '../../domain/api/ports.ts';
+import { InProgressError, KeyReusedError, type IdempotencyStore } from '../../domain/api/ports.ts';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
 import { dependencyError } from '../aws-errors.ts';
 
@@ -22,7 +22,7 @@ export function createAnswerMemory(
   client: DynamoDBDocumentClient,
   tableName: string,
   expiresAfterSeconds: number,
-): AnswerMemory {
+): IdempotencyStore {
   const persistenceStore = new DynamoDBPersistenceLayer({ tableName, awsSdkV3Client: client });
   return {
     async once(request, budget, answer) {

@@ -18,7 +18,7 @@ const about = (deps: TellDeps, { message }: Item): EventFields => aboutMessage(d
 const LEVELS: Partial<Record<RecordRow['state'], DomainEvent['level']>> = { failed: 'warn', dead_lettered: 'error' };
 
 /** A record has its outcome. */
-export function tellFinished(deps: TellDeps, item: Item, row: RecordRow): void {
+export function logFinished(deps: TellDeps, item: Item, row: RecordRow): void {
   const { state, reason, detail, attempts } = row;
   deps.telemetry.emit({
     name: 'record_finished',
@@ -33,7 +33,7 @@ export function tellFinished(deps: TellDeps, item: Item, row: RecordRow): void {
 }
 
 /** An attempt failed; another one is due after `waitMs`. */
-export function tellFailed(
+export function logFailed(
   deps: TellDeps,
   item: Item,
   { reason, detail, attempts, waitingOn }: RecordRow,
@@ -52,16 +52,16 @@ export function tellFailed(
 }
 
 /** A record waits without having failed. Counted, not told one by one: in an outage there are tens of thousands. */
-export function tellDeferred(deps: TellDeps, item: Item, reason: ReasonCode, waitMs: number): void {
+export function logDeferred(deps: TellDeps, item: Item, reason: ReasonCode, waitMs: number): void {
   deps.telemetry.emit({ name: 'record_deferred', level: 'debug', ...about(deps, item), reason, durationMs: waitMs });
 }
 
 /** A message was acknowledged without being worked. */
-export function tellDiscarded(deps: TellDeps, item: Item, because: string): void {
+export function logDiscarded(deps: TellDeps, item: Item, because: string): void {
   deps.telemetry.emit({ name: 'record_discarded', level: 'debug', ...about(deps, item), outcome: because });
 }
 
 /** A record is about to run alone, because a worker ended while it was in its batch. */
-export function tellSuspect(deps: TellDeps, item: Item): void {
-  deps.telemetry.emit({ name: 'suspect_started', level: 'warn', ...about(deps, item), count: receivesOf(item) });
+export function logSuspect(deps: TellDeps, item: Item): void {
+  deps.telemetry.emit({ name: 'isolated_run_started', level: 'warn', ...about(deps, item), count: receivesOf(item) });
 }

@@ -17,7 +17,7 @@ export interface CountedTally {
 }
 
 /** Remembers what large submissions were counted at. One per execution environment: nothing is written anywhere. */
-export interface TallyMemory {
+export interface CountsCache {
   /** Whether anything is remembered, so that the head alone may be enough to read. */
   knows(submissionId: string): boolean;
   /** What still goes for the submission as it is now. */
@@ -26,7 +26,7 @@ export interface TallyMemory {
   remember(submission: Submission, tally: Tally): void;
 }
 
-export function createTallyMemory(clock: Clock): TallyMemory {
+export function createTallyMemory(clock: Clock): CountsCache {
   const remembered = new Map<string, CountedTally & { of: string }>();
   return {
     knows: (submissionId) => remembered.has(submissionId),
