@@ -1,12 +1,9 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { SluiceError } from '../../domain/errors.ts';
-import type { HttpTransport, TransportResult } from '../../domain/providers/ports.ts';
-import { withDeadline } from './deadline.ts';
+import type { HttpTransport } from '../../domain/providers/ports.ts';
+import { exchange, RefusedTargetError, refusedTarget as refused, withDeadline } from './exchange.ts';
 import { isPublicAddress } from './public-address.ts';
-
-type HttpRequest = Parameters<HttpTransport['request']>[0];
 
 type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
@@ -18,11 +15,6 @@ export interface CallbackTransportOptions {
   /** Certificate authorities to trust instead of Node's own, as PEM. */
   ca?: string;
 }
-
-/** The host has no address that may be connected to. */
-class RefusedAddressError extends SluiceError {}
-
-const refused = (detail: string): TransportResult => ({ kind: 'failure', cause: 'refused_target', detail });
 
 /**
  * Calls URLs that customers gave: https only, and only public addresses. The check is made on the very addresses that the connection is
@@ -36,7 +28,7 @@ export function createCallbackTransport(options: CallbackTransportOptions = {}):
     resolve(hostname, (error, addresses) => {
       const allowed = error ? [] : addresses.filter(({ address }) => isAllowed(address));
       const [first] = allowed;
-      if (!first) callback(error ?? new RefusedAddressError(`${hostname} has no public address.`), '');
+      if (!first) callback(error ?? new RefusedTargetError('The host has no public address.'), '');
       else if (all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });
@@ -49,34 +41,17 @@ export function createCallbackTransport(options: CallbackTransportOptions = {}):
       // Node looks an address up nowhere, so it would pass the check above.
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) > 0 && !isAllowed(host)) return refused('The address is not public.');
-      return withDeadline(request.timeoutMs, async (signal) => exchange(request, url, { agent, lookup, signal }));
+      const { method, headers, body, timeoutMs } = request;
+      return withDeadline(timeoutMs, async (signal) => {
+        const outgoing = httpsRequest(url, { agent, lookup, signal, method, headers });
+        return exchange(outgoing, body, async (response) => {
+          response.destroy();
+          const status = response.statusCode ?? 0;
+          return { kind: 'response', status, headers: {}, body: new Uint8Array(), truncated: true };
+        });
+      });
     },
   };
 }
 
 const resolveAll = (hostname: string, done: Resolved): void => dnsLookup(hostname, { all: true }, done);
-
-async function exchange(
-  { method, headers, body }: HttpRequest,
-  url: URL,
-  connection: { agent: Agent; lookup: LookupFunction; signal: AbortSignal },
-): Promise<TransportResult> {
-  return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest(url, { ...connection, method, headers });
-    outgoing.once('response', (response) => {
-      resolve({
-        kind: 'response',
-        status: response.statusCode ?? 0,
-        headers: {},
-        body: new Uint8Array(),
-        truncated: true,
-      });
-      response.destroy();
-    });
-    outgoing.on('error', (error) => {
-      if (error instanceof RefusedAddressError) resolve(refused('The host has no public address.'));
-      else reject(error);
-    });
-    outgoing.end(body);
-  });
-}

@@ -2,8 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isSafeBaseUrl } from '../../domain/providers/base-url.ts';
 import type { HttpTransport, TransportResult } from '../../domain/providers/ports.ts';
-import { withDeadline } from './deadline.ts';
-import { isStaleConnection, TransportError } from './transport-errors.ts';
+import { exchange, isStaleConnection, refusedTarget, withDeadline } from './exchange.ts';
 
 type HttpRequest = Parameters<HttpTransport['request']>[0];
 
@@ -33,16 +32,16 @@ export function createHttpTransport(options: HttpTransportOptions = {}): HttpTra
     async request(request) {
       const url = URL.parse(request.url);
       if (url === null || !isSafeBaseUrl(url.origin) || url.username !== '' || url.password !== '') {
-        return { kind: 'failure', cause: 'refused_target', detail: 'The URL is not https, or carries credentials.' };
+        return refusedTarget('The URL is not https, or carries credentials.');
       }
       const protocol = url.protocol === 'http:' ? 'http:' : 'https:';
       return withDeadline(request.timeoutMs, async (signal) => {
         try {
-          return await exchange(request, url, { agent: agents[protocol], signal });
+          return await send(request, url, { agent: agents[protocol], signal });
         } catch (error) {
           // The server closed an idle connection just as it was used again: it has not seen the request.
           if (!isStaleConnection(error)) throw error;
-          return exchange(request, url, { agent: false, signal });
+          return send(request, url, { agent: false, signal });
         }
       });
     },
@@ -53,23 +52,15 @@ export function createHttpTransport(options: HttpTransportOptions = {}): HttpTra
   };
 }
 
-async function exchange(
+async function send(
   { method, headers, body, maxBodyBytes }: HttpRequest,
   url: URL,
   connection: Pick<RequestOptions, 'agent' | 'signal'>,
 ): Promise<TransportResult> {
-  const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
-  return new Promise((resolve, reject) => {
-    // An answer in another encoding would have to be unpacked, and could be much larger than it looks.
-    const outgoing = send(url, { ...connection, method, headers: { 'accept-encoding': 'identity', ...headers } });
-    let answered = false;
-    outgoing.once('response', (response) => {
-      answered = true;
-      readBody(response, maxBodyBytes).then(resolve, reject);
-    });
-    outgoing.on('error', (error) => reject(new TransportError(error, outgoing.reusedSocket && !answered)));
-    outgoing.end(body);
-  });
+  const open = url.protocol === 'http:' ? httpRequest : httpsRequest;
+  // An answer in another encoding would have to be unpacked, and could be much larger than it looks.
+  const outgoing = open(url, { ...connection, method, headers: { 'accept-encoding': 'identity', ...headers } });
+  return exchange(outgoing, body, async (response) => readBody(response, maxBodyBytes));
 }
 
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<TransportResult> {

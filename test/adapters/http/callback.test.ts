@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCallbackTransport, type CallbackTransportOptions } from '../../../lambdas/adapters/http/callback.ts';
 
-const pem = (name: string): string => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8');
+const pem = (name: string): string => readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8');
 
 interface Target {
   port: number;
@@ -84,6 +84,14 @@ describe('a callback over https', () => {
     const target = await serve((_, response) => response.writeHead(200).write('for ever'));
     const result = await transport().request(request(`https://callback.test:${target.port}/hook`));
     expect(result).toMatchObject({ kind: 'response', status: 200 });
+  });
+
+  it('refuses a switch of protocols at once: no finalizer waits for it', async () => {
+    const target = await serve((incoming) => {
+      incoming.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    const result = await transport().request(request(`https://callback.test:${target.port}/hook`));
+    expect(result).toEqual({ kind: 'failure', cause: 'reset', detail: 'UPGRADE_REFUSED' });
   });
 
   it('gives up at its deadline', async () => {

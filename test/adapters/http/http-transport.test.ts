@@ -154,6 +154,48 @@ describe('the deadline', () => {
   });
 });
 
+describe('a switch of protocols', () => {
+  const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+  it('is refused at once, and the connection is closed', async () => {
+    let isClosed: Promise<void> | undefined;
+    const url = await serveRaw((socket) => {
+      isClosed = new Promise((resolve) => socket.once('close', () => resolve()));
+      socket.write(SWITCH);
+    });
+    expect(await ask(url)).toEqual({ kind: 'failure', cause: 'reset', detail: 'UPGRADE_REFUSED' });
+    await isClosed;
+  });
+
+  it('is refused also where it names no protocol', async () => {
+    const url = await serveRaw((socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
+    expect(await ask(url)).toEqual({ kind: 'failure', cause: 'reset', detail: 'UPGRADE_REFUSED' });
+  });
+});
+
+describe('informational answers', () => {
+  it('are skipped: the final answer counts', async () => {
+    const head = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+    const url = await serveRaw((socket) => void socket.write(`${head}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}`));
+    expect(await ask(url)).toMatchObject({ kind: 'response', status: 200 });
+  });
+
+  it('without end do not outlast the deadline', async () => {
+    const url = await serveRaw((socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5);
+      socket.once('close', () => clearInterval(timer));
+    });
+    expect(await ask(url, { timeoutMs: 60 })).toMatchObject({ kind: 'failure', cause: 'timeout' });
+  });
+});
+
+describe('a connection that is closed without an answer', () => {
+  it('is a reset', async () => {
+    const url = await serveRaw((socket) => void socket.end());
+    expect(await ask(url)).toMatchObject({ kind: 'failure', cause: 'reset' });
+  });
+});
+
 describe('a failure', () => {
   it('is a reset when the server breaks the connection off', async () => {
     const url = await serveRaw((socket) => socket.resetAndDestroy());
