@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { REASON_CODES, REASONS, type ReasonCode } from '../lambdas/domain/reasons.ts';
-import { MAX_REDRIVES } from '../lambdas/domain/redrive/deps.ts';
-import type { Skip } from '../lambdas/domain/redrive/report.ts';
+import { REASONS, REASON_CODES, type ReasonCode } from '../lambdas/domain/reasons.ts';
+import { MAX_REDRIVES } from '../lambdas/domain/redrive/request.ts';
+import type { Skip } from '../lambdas/domain/redrive/run.ts';
 
 const counts = v.record(v.string(), v.number());
 

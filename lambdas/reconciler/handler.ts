@@ -1,18 +1,18 @@
-import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
+import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
-import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
-import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
+import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../domain/reconcile/deps.ts';
 import { reconcile } from '../domain/reconcile/reconcile.ts';
-import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/run.ts';
+import { readReconcilerEnvironment } from './env.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { eventHandler } from '../runtime/event.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
-import { readReconcilerEnvironment } from './env.ts';
 
 const env = readReconcilerEnvironment();
 const dynamo = createDynamoClient();

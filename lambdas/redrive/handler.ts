@@ -1,15 +1,15 @@
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
-import { createObjectStore } from '../adapters/s3/object-store.ts';
-import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
-import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/deps.ts';
+import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
+import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { redrive } from '../domain/redrive/redrive.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/run.ts';
+import { readRedriveEnvironment } from './env.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { eventHandler } from '../runtime/event.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
-import { readRedriveEnvironment } from './env.ts';
 
 const HOUR_MS = 3_600_000;
 

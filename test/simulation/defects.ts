@@ -120,13 +120,13 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'never look for lost messages',
-    file: 'lambdas/domain/reconcile/look-after.ts',
+    file: 'lambdas/domain/reconcile/check-submission.ts',
     find: 'if (isLate) actions +=',
     by: 'if (isLate && actions < 0) actions +=',
   },
   {
     name: 'never relay what acceptance left behind',
-    file: 'lambdas/domain/reconcile/look-after.ts',
+    file: 'lambdas/domain/reconcile/check-submission.ts',
     find: 'if (submission.outboxPending) return relay(deps, submission);',
     by: 'if (submission.outboxPending) return 0;',
   },

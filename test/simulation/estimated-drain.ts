@@ -5,7 +5,7 @@ import { tally } from '../../lambdas/domain/ledger/ledger.ts';
 import { encodeBody } from '../../lambdas/domain/queues/messages.ts';
 import { chunkCount, CHUNK_RECORDS, LANES, type Lane, type Submission } from '../../lambdas/domain/model.ts';
 import type { Backlog } from '../../lambdas/domain/tenants/ports.ts';
-import { takePicture } from '../../lambdas/domain/reconcile/backlog.ts';
+import { takeSnapshot } from '../../lambdas/domain/reconcile/backlog.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
@@ -216,7 +216,7 @@ export class EstimatedDrain {
       settings: { ...RECONCILE_DEFAULTS, visibilityMs: 360_000 },
     };
     while (!this.#isOver()) {
-      this.#snapshots.push((await takePicture(deps)).backlog);
+      this.#snapshots.push((await takeSnapshot(deps)).backlog);
       await this.#scheduler.sleep(SNAPSHOT_EVERY_MS);
     }
   }

@@ -1,27 +1,26 @@
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
-import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
+import type { Environment } from './environment.ts';
+import { providerConfigs } from './provider.ts';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
-import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/queues/messages.ts';
 import type { Lane } from '../../lambdas/domain/model.ts';
-import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
+import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
+import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/queues/messages.ts';
+import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { reconcile } from '../../lambdas/domain/reconcile/reconcile.ts';
-import { REDRIVE_DEFAULTS, type RedriveDeps } from '../../lambdas/domain/redrive/deps.ts';
-import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
-import type { RedriveReport } from '../../lambdas/domain/redrive/report.ts';
-import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
-import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
 import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
+import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../lambdas/domain/redrive/run.ts';
+import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
+import type { Telemetry } from '../../lambdas/domain/telemetry.ts';
+import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
 import type { WorkerDeps } from '../../lambdas/domain/worker/deps.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
 import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
-import type { Environment } from './environment.ts';
-import { providerConfigs } from './provider.ts';
-import type { Telemetry } from '../../lambdas/domain/telemetry.ts';
 
 /** The same for every run, and expensive to make. */
 const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));

@@ -1,12 +1,11 @@
-import { parseRecordMessage, type RecordMessage } from '../../lambdas/domain/queues/messages.ts';
-import type { RecordRow, Submission } from '../../lambdas/domain/model.ts';
-import { REDRIVE_DEFAULTS, type RedriveDeps } from '../../lambdas/domain/redrive/deps.ts';
-import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
-import type { RedriveReport } from '../../lambdas/domain/redrive/report.ts';
-import { settle } from '../../lambdas/domain/ledger/settlement.ts';
 import { makeRow } from './factories.ts';
 import type { PortHook } from './memory/index.ts';
-import { createReconcileRig, type ReconcileRig } from './reconcile-rig.ts';
+import { type ReconcileRig, createReconcileRig } from './reconcile-rig.ts';
+import { settle } from '../../lambdas/domain/ledger/settlement.ts';
+import type { RecordRow, Submission } from '../../lambdas/domain/model.ts';
+import { type RecordMessage, parseRecordMessage } from '../../lambdas/domain/queues/messages.ts';
+import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
+import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../lambdas/domain/redrive/run.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,10 +3,10 @@ import { CHUNK_RECORDS, isOpen, LANES, type Lane, type OpenState, type Submissio
 import type { Backlog } from '../tenants/ports.ts';
 import type { ProviderState } from '../providers/ports.ts';
 import { PACE_SHARE } from '../providers/config.ts';
-import type { ReconcileDeps, Surroundings } from './deps.ts';
+import type { ReconcileDeps, LossThresholds } from './deps.ts';
 
 /** The whole system at one moment: the snapshot for admission and estimates, and the figures that alarms watch. */
-export interface Picture {
+export interface BacklogSnapshot {
   backlog: Backlog;
   /** How long the longest-waiting open submission of each lane waits for its end; 0 when there is none. Those without a lane yet count as bulk. */
   oldestMs: Record<Lane, number>;
@@ -29,15 +29,15 @@ export interface ProviderHealth {
 /** Generation of a submission that was never replayed. */
 const FIRST_GENERATION = 0;
 const PAGE = 100;
-/** Submissions looked at for one picture. Beyond it figures are lower bounds, and admission has long refused new work. */
+/** Submissions looked at for one snapshot. Beyond it figures are lower bounds, and admission has long refused new work. */
 const MAX_SUBMISSIONS = 5_000;
 
 /** Looks at every open submission and every provider. */
-export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
+export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot> {
   const nowMs = deps.clock.now();
   const [previous, providers] = await Promise.all([deps.admission.backlog(), healthOfAll(deps)]);
   const isTroubled = providers.some((provider) => provider.isOpen || provider.isBlocked);
-  const picture: Picture = {
+  const snapshot: BacklogSnapshot = {
     backlog: {
       asOfMs: nowMs,
       openRecords: { small: 0, bulk: 0 },
@@ -55,23 +55,23 @@ export async function takePicture(deps: ReconcileDeps): Promise<Picture> {
     const page = await deps.submissions.listOpen({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     for (const { submissionId, error } of page.unreadable)
       deps.telemetry.emit({ name: 'unexpected_error', level: 'error', submissionId, error });
-    for (const submission of page.items) if (isOpen(submission.state)) add(picture, submission, deps);
+    for (const submission of page.items) if (isOpen(submission.state)) add(snapshot, submission, deps);
     cursor = page.nextCursor;
-  } while (cursor !== undefined && picture.backlog.openSubmissions < MAX_SUBMISSIONS);
-  return picture;
+  } while (cursor !== undefined && snapshot.backlog.openSubmissions < MAX_SUBMISSIONS);
+  return snapshot;
 }
 
-function add(picture: Picture, submission: Submission, { settings, limits }: ReconcileDeps): void {
+function add(snapshot: BacklogSnapshot, submission: Submission, { settings, limits }: ReconcileDeps): void {
   const { lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
-  const { backlog } = picture;
+  const { backlog } = snapshot;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
   backlog.openRecords[lane] += openEstimate(submission, limits.maxRecords);
-  picture.oldestMs[lane] = Math.max(picture.oldestMs[lane], waitMs(submission, backlog.asOfMs));
-  if (isOpen(state)) picture.openByState[state] += 1;
-  if (outboxPending) picture.outboxAgeMs = Math.max(picture.outboxAgeMs, ageMs);
+  snapshot.oldestMs[lane] = Math.max(snapshot.oldestMs[lane], waitMs(submission, backlog.asOfMs));
+  if (isOpen(state)) snapshot.openByState[state] += 1;
+  if (outboxPending) snapshot.outboxAgeMs = Math.max(snapshot.outboxAgeMs, ageMs);
   const silentMs = backlog.asOfMs - Math.max(progressAtMs, fanOut.leaseUntilMs ?? 0);
-  if (!fanOut.done && silentMs >= settings.stalledMs) picture.stalledFanOuts += 1;
+  if (!fanOut.done && silentMs >= settings.stalledMs) snapshot.stalledFanOuts += 1;
 }
 
 /** How long a submission waits for its end: since it was accepted, or, where it is being replayed, since anything of it last moved. */
@@ -105,7 +105,7 @@ const healthOf = (
 });
 
 /** How long silence is normal: the backlog may take its time, and so may providers that do not answer. */
-export function surroundingsOf({ apis, settings }: ReconcileDeps, { backlog }: Picture): Surroundings {
+export function lossThresholds({ apis, settings }: ReconcileDeps, { backlog }: BacklogSnapshot): LossThresholds {
   const pace = Math.min(...apis.map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
   const records = LANES.reduce((sum, lane) => sum + backlog.openRecords[lane], 0);
   return {

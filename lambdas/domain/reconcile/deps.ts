@@ -1,13 +1,13 @@
-import type { Lane } from '../model.ts';
-import type { AdmissionStore } from '../tenants/ports.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
-import type { ObjectStore } from '../source/ports.ts';
+import type { SettleDeps } from '../ledger/settlement.ts';
+import type { Lane } from '../model.ts';
+import type { ProviderConfig } from '../providers/config.ts';
 import type { ProviderStore } from '../providers/ports.ts';
 import type { QueueSender } from '../queues/ports.ts';
-import type { RedriveDeps } from '../redrive/deps.ts';
-import type { ProviderConfig } from '../providers/config.ts';
-import type { SettleDeps } from '../ledger/settlement.ts';
+import type { RedriveDeps } from '../redrive/run.ts';
+import type { ObjectStore } from '../source/ports.ts';
 import type { SourceLimits } from '../source/source.ts';
+import type { AdmissionStore } from '../tenants/ports.ts';
 
 export interface ReconcileDeps extends SettleDeps {
   ledger: LedgerStore;
@@ -77,7 +77,7 @@ export const RECONCILE_DEFAULTS = {
 } satisfies Partial<ReconcileSettings>;
 
 /** What one run found about the whole system. */
-export interface Surroundings {
+export interface LossThresholds {
   /** Silence after which a message counts as lost: at least `lostMs`, and twice what the backlog takes at the paced rate. */
   lostAfterMs: number;
   /** Until when providers were seen not to answer: until then silence proves nothing. 0 when never. */

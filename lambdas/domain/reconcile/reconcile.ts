@@ -1,12 +1,14 @@
 import { mapBounded } from '../concurrency.ts';
 import { isPassingFailure } from '../errors.ts';
 import { LANES, OPEN_STATES } from '../model.ts';
+import { REASONS, REASON_CODES } from '../reasons.ts';
+import { type BacklogSnapshot, lossThresholds, takeSnapshot } from './backlog.ts';
+import { type CheckResult, checkSubmission } from './check-submission.ts';
+import type { ReconcileDeps, LossThresholds } from './deps.ts';
+import { redrive } from '../redrive/redrive.ts';
+import { MAX_REDRIVES } from '../redrive/request.ts';
 import type { EventFields } from '../telemetry.ts';
 import type { TimeBudget } from '../time.ts';
-import { surroundingsOf, takePicture, type Picture } from './backlog.ts';
-import type { ReconcileDeps } from './deps.ts';
-import { lookAfter, type Care } from './look-after.ts';
-import { redriveAfterOutage } from './redrive-after-outage.ts';
 
 export interface ReconcileReport {
   /** Open submissions that were due and looked after. */
@@ -24,21 +26,21 @@ export interface ReconcileReport {
  * @throws DependencyUnavailableError when not even the open submissions could be listed.
  */
 export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promise<ReconcileReport> {
-  const picture = await takePicture(deps);
-  await deps.admission.saveBacklog(picture.backlog);
-  const surroundings = surroundingsOf(deps, picture);
+  const snapshot = await takeSnapshot(deps);
+  await deps.admission.saveBacklog(snapshot.backlog);
+  const thresholds = lossThresholds(deps, snapshot);
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
   const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
-  const cares = await mapBounded(due, deps.settings.parallel, async ({ submissionId, tenantId, lane }) => {
+  const results = await mapBounded(due, deps.settings.parallel, async ({ submissionId, tenantId, lane }) => {
     if (isOver()) return undefined;
     return attempt(deps, { submissionId, tenantId, ...(lane && { lane }) }, async () =>
-      lookAfter(deps, submissionId, surroundings, isOver),
+      checkSubmission(deps, submissionId, thresholds, isOver),
     );
   });
-  const done = cares.filter((care) => care !== undefined);
-  const replayed = await redriveAfterOutage(deps, surroundings, budget);
-  const actions = done.reduce((sum, care) => sum + care.actions, replayed);
-  report(deps, picture, done);
+  const done = results.filter((result) => result !== undefined);
+  const replayed = await redriveAfterOutage(deps, thresholds, budget);
+  const actions = done.reduce((sum, result) => sum + result.actions, replayed);
+  report(deps, snapshot, done);
   return { submissions: done.length, postponed: due.length - done.length, actions };
 }
 
@@ -46,8 +48,8 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
 async function attempt(
   { telemetry }: ReconcileDeps,
   about: EventFields,
-  work: () => Promise<Care>,
-): Promise<Care | undefined> {
+  work: () => Promise<CheckResult>,
+): Promise<CheckResult | undefined> {
   try {
     return await work();
   } catch (error) {
@@ -61,8 +63,8 @@ async function attempt(
   }
 }
 
-function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly Care[]): void {
-  const { backlog, oldestMs, openByState, providers, stalledFanOuts, outboxAgeMs } = picture;
+function report({ telemetry }: ReconcileDeps, snapshot: BacklogSnapshot, results: readonly CheckResult[]): void {
+  const { backlog, oldestMs, openByState, providers, stalledFanOuts, outboxAgeMs } = snapshot;
   const gauge = (outcome: string, fields: EventFields): void =>
     telemetry.emit({ name: 'gauge', level: 'debug', outcome, ...fields });
   for (const lane of LANES) {
@@ -77,6 +79,36 @@ function report({ telemetry }: ReconcileDeps, picture: Picture, cares: readonly 
   for (const state of OPEN_STATES) gauge(`open_${state}`, { count: openByState[state] });
   gauge('stalled_fan_outs', { count: stalledFanOuts });
   gauge('outbox_age', { ageMs: outboxAgeMs });
-  gauge('conservation_difference', { count: cares.reduce((sum, { difference }) => sum + difference, 0) });
-  telemetry.emit({ name: 'reconciled', level: 'info', count: cares.length });
+  gauge('conservation_difference', { count: results.reduce((sum, { difference }) => sum + difference, 0) });
+  telemetry.emit({ name: 'reconciled', level: 'info', count: results.length });
+}
+
+const OUTAGE_REASONS = REASON_CODES.filter((code) => REASONS[code].outage);
+
+/**
+ * Replays what providers' outages dead-lettered, in the half hour after every provider works again. How often a record is replayed is
+ * bounded, so a provider that comes and goes cannot keep it going for ever; one replay is left to operators.
+ *
+ * @returns how many records were replayed.
+ */
+async function redriveAfterOutage(
+  { automaticRedrive, settings, clock, telemetry }: ReconcileDeps,
+  { troubledAtMs }: LossThresholds,
+  budget: TimeBudget,
+): Promise<number> {
+  const calmMs = clock.now() - troubledAtMs;
+  if (!automaticRedrive || calmMs < settings.calmMs || calmMs > settings.redriveWithinMs) return 0;
+  const request = {
+    mode: 'dead_letter_queue',
+    reason: OUTAGE_REASONS,
+    dryRun: false,
+    maxRedrives: MAX_REDRIVES - 1,
+    limit: settings.redrivesPerRun,
+  };
+  try {
+    return (await redrive(automaticRedrive, request, budget)).replayed;
+  } catch (error) {
+    telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
+    return 0;
+  }
 }

@@ -1,11 +1,9 @@
-import { encodeBody, type RecordMessage } from '../queues/messages.ts';
-import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
-import { messageAgain, rebuildMessages } from '../source/source.ts';
 import { mapBounded } from '../concurrency.ts';
-import type { ReconcileDeps, ReconcileSettings, Surroundings } from './deps.ts';
-import type { OpenRecord } from './open-records.ts';
-import { rowFor } from './rows.ts';
-import { giveUp } from './settle-open.ts';
+import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
+import { type RecordMessage, encodeBody } from '../queues/messages.ts';
+import type { ReconcileDeps, ReconcileSettings, LossThresholds } from './deps.ts';
+import { type OpenRecord, giveUp, rowFor } from './open-records.ts';
+import { messageAgain, rebuildMessages } from '../source/source.ts';
 
 const PARALLEL_WRITES = 25;
 
@@ -15,7 +13,7 @@ const PARALLEL_WRITES = 25;
  */
 export const isSilent = (
   { progressAtMs }: Submission,
-  { lostAfterMs, troubledAtMs }: Surroundings,
+  { lostAfterMs, troubledAtMs }: LossThresholds,
   nowMs: number,
 ): boolean => nowMs - Math.max(progressAtMs, troubledAtMs) > lostAfterMs;
 
@@ -33,12 +31,12 @@ export async function resendLost(
   submission: Submission,
   chunk: LedgerChunk,
   open: readonly OpenRecord[],
-  surroundings: Surroundings,
+  thresholds: LossThresholds,
 ): Promise<number> {
-  const lost = open.filter(({ row }) => isLost(deps, row, surroundings));
-  const hopeless = lost.filter(({ row }) => row && isSuspicious(row) && (row.resends ?? 0) >= deps.settings.maxResends);
-  await giveUp(deps, submission, hopeless);
-  const again = lost.filter((record) => !hopeless.includes(record));
+  const lost = open.filter(({ row }) => isLost(deps, row, thresholds));
+  const crashed = lost.filter(({ row }) => row && wasIsolated(row) && (row.resends ?? 0) >= deps.settings.maxResends);
+  await giveUp(deps, submission, crashed);
+  const again = lost.filter((record) => !crashed.includes(record));
   if (again.length === 0) return 0;
   const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again), deps.limits);
   const marked = await mapBounded(again, PARALLEL_WRITES, async (record) => markResent(deps, submission, record));
@@ -52,7 +50,7 @@ const numbersOf = (records: readonly OpenRecord[]): number[] => records.map(({ r
 function isLost(
   { clock, settings }: ReconcileDeps,
   row: RecordRow | undefined,
-  { lostAfterMs }: Surroundings,
+  { lostAfterMs }: LossThresholds,
 ): boolean {
   if (row === undefined) return true;
   // A message that was sent again waits behind the backlog like any other.
@@ -60,7 +58,7 @@ function isLost(
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
 }
 
-const isSuspicious = ({ isolatedReceives = 0 }: RecordRow): boolean => isolatedReceives > 0;
+const wasIsolated = ({ isolatedReceives = 0 }: RecordRow): boolean => isolatedReceives > 0;
 
 /** From the last of `maxResends` on each wait is twice as long as the one before: copies must not pile up in a lane that is paused. */
 const resendIntervalMs = ({ resends = 0 }: RecordRow, { resendEveryMs, maxResends }: ReconcileSettings): number =>

@@ -1,11 +1,10 @@
-import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
-import { isTerminal, LANES, type Lane, type RecordRow, type Submission } from '../model.ts';
+import { LANES, type Lane, type RecordRow, type Submission, isTerminal } from '../model.ts';
+import { type RecordMessage, parseRecordMessage } from '../queues/messages.ts';
 import type { Delivery } from '../queues/ports.ts';
-import { MAX_REDRIVES } from './deps.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { sendDelayed } from './replay.ts';
-import type { RedriveReport, Skip } from './report.ts';
-import { isOver, type Run } from './run.ts';
+import { MAX_REDRIVES } from './request.ts';
+import { isOver, type RedriveReport, type Run, type Skip } from './run.ts';
 import { rowFits, submissionFits, whyNot } from './select.ts';
 
 const RECEIVE_MAX = 10;

@@ -1,17 +1,14 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import type { Submission } from '../model.ts';
-import type { Page, TolerantPage } from '../submissions/ports.ts';
 import { PACE_SHARE } from '../providers/config.ts';
-import type { TimeBudget } from '../time.ts';
 import { drainDeadLetters } from './dead-letters.ts';
-import type { RedriveDeps } from './deps.ts';
-import { Pace } from './pace.ts';
-import { ReportBuilder, type RedriveReport } from './report.ts';
-import { isOver, type Run } from './run.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { parseRedriveRequest } from './request.ts';
+import { Pace, type RedriveDeps, type RedriveReport, ReportBuilder, type Run, isOver } from './run.ts';
 import { submissionFits } from './select.ts';
+import type { Page, TolerantPage } from '../submissions/ports.ts';
+import type { TimeBudget } from '../time.ts';
 
 const PAGE = 50;
 

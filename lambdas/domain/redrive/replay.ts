@@ -1,14 +1,12 @@
 import { mapBounded } from '../concurrency.ts';
 import { DependencyUnavailableError } from '../errors.ts';
-import { encodeBody, type RecordMessage } from '../queues/messages.ts';
-import { offsetOf, type RecordRow, type Submission } from '../model.ts';
+import { type RecordRow, type Submission, offsetOf } from '../model.ts';
+import { type RecordMessage, encodeBody } from '../queues/messages.ts';
 import type { QueueSender } from '../queues/ports.ts';
-import { messageAgain, rebuildMessages, type RebuiltRecord } from '../source/source.ts';
-import { MAX_QUEUE_DELAY_MS } from '../time.ts';
-import type { RedriveDeps, RedriveSettings } from './deps.ts';
-import type { ReportBuilder } from './report.ts';
+import type { Pace, RedriveDeps, RedriveSettings, ReportBuilder } from './run.ts';
 import { isHalfReopened } from './select.ts';
-import type { Pace } from './pace.ts';
+import { type RebuiltRecord, messageAgain, rebuildMessages } from '../source/source.ts';
+import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 
 /*
  * The order of a replay, and what a crash behind each step costs:

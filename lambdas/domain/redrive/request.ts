@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import { LANES } from '../model.ts';
-import { MAX_REDRIVES } from './deps.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
 
 const reasonList = v.pipe(
@@ -16,6 +15,8 @@ const time = v.pipe(
 const whole = (minimum: number, maximum: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 
+/** Replays of one record, or of one unreadable message: what fails after them stays dead-lettered. */
+export const MAX_REDRIVES = 3;
 const MAX_RECORDS = 1_000_000;
 
 const requestSchema = v.strictObject({

@@ -1,8 +1,15 @@
-import type { TimeBudget } from '../time.ts';
-import type { RedriveDeps } from './deps.ts';
-import type { Pace } from './pace.ts';
-import type { ReportBuilder } from './report.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { Lane, RecordRow } from '../model.ts';
+import { PACE_SHARE, type ProviderConfig } from '../providers/config.ts';
+import type { QueueReceiver, QueueSender } from '../queues/ports.ts';
+import type { ReasonCode } from '../reasons.ts';
+import type { RecordStore } from '../records/ports.ts';
 import type { RedriveRequest } from './request.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { SourceLimits } from '../source/source.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Telemetry } from '../telemetry.ts';
+import type { Clock, TimeBudget } from '../time.ts';
 
 /** One run of redrive. */
 export interface Run {
@@ -21,3 +28,129 @@ export interface Run {
 /** True when the run must stop and answer with a cursor. */
 export const isOver = ({ budget, deps, examined, request }: Run): boolean =>
   budget.remainingMs() < deps.settings.reserveMs || examined >= request.limit;
+
+/** Spreads what is replayed over time, so that a replay never pushes new work aside. */
+export class Pace {
+  readonly ratePerSecond: number;
+  #sent = 0;
+
+  constructor(ratePerSecond: number) {
+    this.ratePerSecond = ratePerSecond;
+  }
+
+  /** Milliseconds that the next message is to be delayed. */
+  next(): number {
+    return Math.floor((this.#sent++ * 1000) / this.ratePerSecond);
+  }
+}
+
+/** What a redrive found and did. In a dry run `replayed` is what would be. */
+export interface RedriveReport {
+  dryRun: boolean;
+  /** Records (or messages) replayed. */
+  replayed: number;
+  byReason: Partial<Record<ReasonCode | 'unreadable_message', number>>;
+  submissions: number;
+  /** Calls that the replay needs: answers that were paid for are kept. */
+  providerCalls: Record<string, number>;
+  /** How long the calls take at the paced rate, or the sending at the rate that was asked for. */
+  seconds: number;
+  /** Left alone, by why. */
+  skipped: Partial<Record<Skip, number>>;
+  /** Reopened, but not sent now: the reconciler sends them when their silence has lasted long enough. */
+  unsent: number;
+  /** Set when the redrive stopped before its end: send the same request with it as `cursor`. */
+  nextCursor?: string;
+}
+
+export type Skip =
+  /** Replayed as often as the request allows; after MAX_REDRIVES times it is parked for good. */
+  | 'exhausted'
+  /** A replay cannot help, see the catalogue of reasons; `force` overrides it. */
+  | 'not_helpful'
+  /** The submission expires too soon. */
+  | 'expiring'
+  /** The file is gone or changed. */
+  | 'source_gone'
+  /** The submission is being finalized or stopped: try again in a minute. */
+  | 'busy'
+  /** The message's record has its outcome, or is of a newer generation. */
+  | 'settled';
+
+export class ReportBuilder {
+  readonly report: RedriveReport;
+  readonly #deps: RedriveDeps;
+  readonly #ratePerSecond: number;
+
+  constructor(deps: RedriveDeps, dryRun: boolean, ratePerSecond: number) {
+    this.#deps = deps;
+    this.#ratePerSecond = ratePerSecond;
+    const providerCalls = Object.fromEntries(deps.apis.map(({ name }) => [name, 0]));
+    this.report = {
+      dryRun,
+      replayed: 0,
+      byReason: {},
+      submissions: 0,
+      providerCalls,
+      seconds: 0,
+      skipped: {},
+      unsent: 0,
+    };
+  }
+
+  replayed(reason: ReasonCode | 'unreadable_message', row?: Pick<RecordRow, 'answers'>): void {
+    const { report } = this;
+    report.replayed += 1;
+    report.byReason[reason] = (report.byReason[reason] ?? 0) + 1;
+    if (row === undefined) return;
+    for (const { name } of this.#deps.apis) {
+      if (row.answers[name] === undefined) report.providerCalls[name] = (report.providerCalls[name] ?? 0) + 1;
+    }
+  }
+
+  skipped(why: Skip, count = 1): void {
+    if (count > 0) this.report.skipped[why] = (this.report.skipped[why] ?? 0) + count;
+  }
+
+  finish(nextCursor?: string): RedriveReport {
+    const calling = this.#deps.apis.map(
+      ({ name, ratePerSecond }) => (this.report.providerCalls[name] ?? 0) / (ratePerSecond * PACE_SHARE),
+    );
+    const seconds = Math.ceil(Math.max(this.report.replayed / this.#ratePerSecond, ...calling));
+    return { ...this.report, seconds, ...(nextCursor !== undefined && { nextCursor }) };
+  }
+}
+
+export interface RedriveDeps {
+  submissions: SubmissionStore;
+  ledger: LedgerStore;
+  records: RecordStore;
+  objects: ObjectStore;
+  lanes: Readonly<Record<Lane, QueueSender>>;
+  deadLetters: Readonly<Record<Lane, QueueReceiver>>;
+  telemetry: Telemetry;
+  clock: Clock;
+  apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
+  limits: SourceLimits;
+  settings: RedriveSettings;
+}
+
+export interface RedriveSettings {
+  /** A reopened submission gets at least this long. */
+  deadlineMs: number;
+  /** Nothing is reopened that expires sooner than this. */
+  expiryMarginMs: number;
+  /** Stop when less than this is left of the invocation. */
+  reserveMs: number;
+  /** How long messages of a dead-letter queue are hidden while they are looked at. */
+  visibilityMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What does not differ between stages. */
+export const REDRIVE_DEFAULTS = {
+  expiryMarginMs: 6 * HOUR_MS,
+  reserveMs: 30_000,
+  visibilityMs: 120_000,
+} satisfies Partial<RedriveSettings>;

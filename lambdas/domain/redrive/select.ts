@@ -1,9 +1,8 @@
 import { reasonAt } from '../ledger/ledger.ts';
-import { isOpen, isTerminal, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import { type LedgerChunk, type RecordRow, type Submission, isOpen, isTerminal, recordNoAt } from '../model.ts';
 import { REASONS } from '../reasons.ts';
-import type { RedriveDeps } from './deps.ts';
-import type { Skip } from './report.ts';
 import type { RedriveRequest } from './request.ts';
+import type { RedriveDeps, Skip } from './run.ts';
 
 /** Whether a submission is one that the request means; a reason when it is, but cannot be replayed now. */
 export function submissionFits(

@@ -1,15 +1,14 @@
-import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
 import { finishedOffsets, isFull } from '../ledger/ledger.ts';
+import { type LedgerChunk, type Submission, isOpen, recordNoAt } from '../model.ts';
 import { MESSAGE_VERSION } from '../queues/messages.ts';
-import { isOpen, recordNoAt, type LedgerChunk, type Submission } from '../model.ts';
-import { sendOne } from '../submissions/slices.ts';
-import type { ReconcileDeps, Surroundings } from './deps.ts';
-import { allChunks, openRecords } from './open-records.ts';
+import type { ReconcileDeps, LossThresholds } from './deps.ts';
+import { allChunks, openRecords, settleDecided } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';
-import { settleWhatIsOver } from './settle-open.ts';
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
+import { sendOne } from '../submissions/slices.ts';
 
 /** What was done for one submission. */
-export interface Care {
+export interface CheckResult {
   actions: number;
   /** Outcomes beyond the end of the file: must be 0. */
   difference: number;
@@ -22,33 +21,33 @@ const LONGEST_CHECK_MS = 15 * 60_000;
  * Moves one submission on where it got stuck, and notes when to look at it next. Every action may be repeated: two runs at
  * once, or a run that died half way, do no harm. Ends early when `isOver`; what is left is found again by a later run.
  */
-export async function lookAfter(
+export async function checkSubmission(
   deps: ReconcileDeps,
   submissionId: string,
-  surroundings: Surroundings,
+  thresholds: LossThresholds,
   isOver: () => boolean,
-): Promise<Care> {
+): Promise<CheckResult> {
   const found = await deps.submissions.getWithLedger(submissionId);
   if (found === undefined || !isOpen(found.submission.state)) return { actions: 0, difference: 0 };
   const submission = await expireIfDue(deps, found.submission);
   const ledger = found.ledger;
   // First, so that a run that dies in the middle is repeated at a sensible pace.
   await deps.submissions.scheduleCheck(submissionId, nextCheckMs(submission, deps.clock.now()));
-  const actions = await moveOn(deps, submission, ledger, surroundings, isOver);
+  const actions = await advance(deps, submission, ledger, thresholds, isOver);
   return { actions, difference: differenceOf(submission, ledger) };
 }
 
-async function moveOn(
+async function advance(
   deps: ReconcileDeps,
   submission: Submission,
   ledger: readonly LedgerChunk[],
-  surroundings: Surroundings,
+  thresholds: LossThresholds,
   isOver: () => boolean,
 ): Promise<number> {
   if (submission.outboxPending) return relay(deps, submission);
   if (!submission.fanOut.done) return restartFanOut(deps, submission);
   if (submission.state === 'finalizing') return restartFinalizer(deps, submission);
-  return settleRecords(deps, submission, ledger, surroundings, isOver);
+  return settleRecords(deps, submission, ledger, thresholds, isOver);
 }
 
 async function expireIfDue(deps: ReconcileDeps, submission: Submission): Promise<Submission> {
@@ -97,7 +96,7 @@ async function settleRecords(
   deps: ReconcileDeps,
   submission: Submission,
   ledger: readonly LedgerChunk[],
-  surroundings: Surroundings,
+  thresholds: LossThresholds,
   isOver: () => boolean,
 ): Promise<number> {
   const { settings } = deps;
@@ -110,14 +109,14 @@ async function settleRecords(
     return 0;
   }
   const isStopped = submission.stop !== undefined;
-  const isLate = !isStopped && isSilent(submission, surroundings, deps.clock.now());
+  const isLate = !isStopped && isSilent(submission, thresholds, deps.clock.now());
   const limit = isLate || isStopped ? settings.recordsWhenSilent : settings.recordsPerSubmission;
   let actions = 0;
   for await (const { ledger: chunk, records } of openRecords(deps, submission, unfinished, limit)) {
     if (isOver()) break;
-    const { settled, stillOpen } = await settleWhatIsOver(deps, submission, records);
+    const { settled, stillOpen } = await settleDecided(deps, submission, records);
     actions += settled;
-    if (isLate) actions += await resendLost(deps, submission, chunk, stillOpen, surroundings);
+    if (isLate) actions += await resendLost(deps, submission, chunk, stillOpen, thresholds);
   }
   return actions;
 }
