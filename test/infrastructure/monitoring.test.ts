@@ -194,7 +194,7 @@ describe('queries', () => {
   });
 
   it('name events that functions emit', () => {
-    const ports = readFileSync(join(docs, '..', 'lambdas', 'domain', 'ports.ts'), 'utf8');
+    const ports = readFileSync(join(docs, '..', 'lambdas', 'domain', 'telemetry.ts'), 'utf8');
     const events = new Set([...ports.matchAll(/\| '(\w+)'/g)].map(([, name]) => name));
     const named = [...SAVED_QUERIES.map(({ query }) => query), ...asked].flatMap((query) =>
       [...query.matchAll(/message (?:= |in \[)((?:"\w+"(?:, )?)+)/g)].flatMap(

@@ -25,7 +25,7 @@ function loadedBy(path: string, seen = new Set<string>()): Set<string> {
 }
 
 /** Others take rules from the worker's code, and do not do its work. */
-const isWorkersOwn = (path: string): boolean => /domain\/(?:worker|enrichment)\//.test(path);
+const isWorkersOwn = (path: string): boolean => /domain\/(?:worker|providers)\//.test(path);
 
 const codeOf = (name: string): string =>
   [...loadedBy(join(LAMBDAS, name, 'handler.ts'))]
@@ -89,7 +89,7 @@ function metricsOf(name: DomainEvent['name'], code: string, isWorker: boolean): 
   );
 }
 
-const PORTS = readFileSync(join(LAMBDAS, 'domain', 'ports.ts'), 'utf8');
+const PORTS = readFileSync(join(LAMBDAS, 'domain', 'telemetry.ts'), 'utf8');
 const isEvent = (name: string): name is DomainEvent['name'] => PORTS.includes(`| '${name}'`);
 
 describe('the functions that are said to emit a metric', () => {

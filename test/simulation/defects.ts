@@ -18,7 +18,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'mark the ledger before the row is written',
-    file: 'lambdas/domain/settlement.ts',
+    file: 'lambdas/domain/ledger/settlement.ts',
     find: 'const written = await mapBounded(rows, PARALLEL_WRITES',
     by: 'await accountFor(deps, rows);\n  const written = await mapBounded(rows, PARALLEL_WRITES',
   },
@@ -66,7 +66,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'start all calls at the first slot',
-    file: 'lambdas/domain/pacer.ts',
+    file: 'lambdas/domain/providers/pacer.ts',
     find: '(_, index) => firstSlotMs + index * interval',
     by: '() => firstSlotMs',
   },
@@ -132,7 +132,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'charge records for an outage',
-    file: 'lambdas/domain/enrichment/round.ts',
+    file: 'lambdas/domain/providers/round.ts',
     find: "result.reason !== 'internal_error' && verdict.outage;",
     by: 'verdict.outage && row.consecutiveFailures() < 0;',
   },
