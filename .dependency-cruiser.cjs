@@ -118,6 +118,13 @@ module.exports = {
       to: { path: '^(bin|lib)/' },
     },
     {
+      name: 'local-cloud-stands-alone',
+      comment: 'local/cloud runs any synthesized templates: it imports nothing of this repository but itself.',
+      severity: 'error',
+      from: { path: '^local/cloud/' },
+      to: { path: '^(bin|cli|config|lambdas|lib|local|scripts|test)/', pathNot: '^local/cloud/' },
+    },
+    {
       name: 'local-is-a-tool',
       comment: 'Nothing that is deployed depends on the local cloud.',
       severity: 'error',
@@ -128,8 +135,8 @@ module.exports = {
       name: 'tests-are-leaves',
       comment: 'Only tests use tests and their support.',
       severity: 'error',
-      from: { pathNot: '^test/' },
-      to: { path: '^test/' },
+      from: { pathNot: ['^test/', '^local/cloud/test/'] },
+      to: { path: ['^test/', '^local/cloud/test/'] },
     },
     {
       name: 'emulators-stay-local',

@@ -40,7 +40,7 @@ export default {
     {
       ...esm,
       displayName: 'runtime',
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/local/cloud/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '<rootDir>/test/infrastructure/',
         '<rootDir>/test/integration/',

@@ -1,4 +1,4 @@
-import { LocalCloudError } from './errors.ts';
+import { LocalCloudError } from './cloud/errors.ts';
 
 /**
  * Runs a command to its end, which its exit code is. What the person at the command line can correct is said in a sentence, without a

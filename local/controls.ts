@@ -1,11 +1,11 @@
 import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Lane } from '../lambdas/domain/model.ts';
-import type { Cloud } from './contract.ts';
-import { LocalCloudError } from './errors.ts';
-import type { Events } from './events/start.ts';
-import type { LocalFunctions } from './lambda/functions.ts';
-import type { FunctionSpec } from './lambda/spec.ts';
-import type { ResourceNames } from './resources.ts';
+import type { Cloud } from './cloud/contract.ts';
+import { LocalCloudError } from './cloud/errors.ts';
+import type { Events } from './cloud/events/start.ts';
+import type { LocalFunctions } from './cloud/lambda/functions.ts';
+import type { FunctionSpec } from './cloud/lambda/spec.ts';
+import type { ResourceNames } from './cloud/resources.ts';
 
 /** What tests and drills disturb a running pipeline with. */
 export interface Controls {

@@ -9,7 +9,7 @@ import { ApiClient } from './demo/client.ts';
 import { writeGeneratedFile } from './demo/generate.ts';
 import { duration, ProgressView } from './demo/progress.ts';
 import { downloadResults, failedRecords, firstSucceeded, type ResultFile } from './demo/results.ts';
-import { LocalCloudError } from './errors.ts';
+import { LocalCloudError } from './cloud/errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
 import { startLocal, type LocalSluice } from './start.ts';

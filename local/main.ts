@@ -2,8 +2,8 @@
  * Runs Sluice on this machine until Ctrl-C: `npm run local`. With `--json` it prints one line of JSON when everything is
  * ready, and nothing else to standard output.
  */
-import { alarmLine } from './alarms/line.ts';
-import { LocalCloudError } from './errors.ts';
+import { alarmLine } from './cloud/alarms/line.ts';
+import { LocalCloudError } from './cloud/errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
 import { startLocal, type LocalSluice } from './start.ts';

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { LocalCloudError } from './errors.ts';
+import { LocalCloudError } from './cloud/errors.ts';
 
 /** Values of the command line by option name. */
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;

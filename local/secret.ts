@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { Cloud } from './contract.ts';
+import type { Cloud } from './cloud/contract.ts';
 
 /** A credential for each provider, as nobody could guess it. */
 export const randomCredentials = (names: readonly string[]): Record<string, string> =>

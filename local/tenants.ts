@@ -3,7 +3,7 @@ import { createApiKeyRegistry } from '../lambdas/adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../lambdas/adapters/clients.ts';
 import { generateKey } from '../lambdas/domain/tenants/api-keys.ts';
 import { systemClock } from '../lambdas/runtime/clock.ts';
-import type { Cloud } from './contract.ts';
+import type { Cloud } from './cloud/contract.ts';
 
 /** A tenant with a key that works. */
 export interface LocalTenant {

@@ -1,7 +1,7 @@
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
-import { loadAssembly } from '../templates/assembly.ts';
-import { synthesize } from '../templates/synthesize.ts';
+import { loadAssembly } from '../cloud/templates/assembly.ts';
+import { synthesize } from '../cloud/templates/synthesize.ts';
 import { derivedOf } from './derived.ts';
 import { blocksOf, withBlocks } from './document.ts';
 import { standingOf } from './standing.ts';

@@ -1,4 +1,4 @@
-import type { StackTemplate } from '../templates/assembly.ts';
+import type { StackTemplate } from '../cloud/templates/assembly.ts';
 import type { Standing } from './designs.ts';
 
 /** Counts in the synthesized templates what is billed by the month. */

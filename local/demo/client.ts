@@ -14,7 +14,7 @@ import {
   type SubmissionView,
   type UploadView,
 } from '../../lambdas/domain/api/schemas.ts';
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 
 const TRIES = 5;
 

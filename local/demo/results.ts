@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import type { ResultsView } from '../../lambdas/domain/api/schemas.ts';
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 
 /** A results file on this disk. */
 export interface ResultFile {

@@ -1,4 +1,4 @@
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 
 export interface WaitOptions {
   /** What is waited for, for the error. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 import { STAND_INS } from './answers.ts';
 import { parseChange } from './settings.ts';
 import { StandIn, type StandInOptions } from './stand-in.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 
 /** Ways in which a stand-in provider can misbehave; `ok` is none. */
 export const MODES = ['ok', 'outage', 'hang', 'garbage', 'reset', 'slow_body', 'unauthorized', 'error_in_200'] as const;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
-import { LocalCloudError } from '../errors.ts';
+import { LocalCloudError } from '../cloud/errors.ts';
 import type { ProviderCounters } from './counters.ts';
 import type { SettingsChange } from './settings.ts';
 import type { StandInOptions } from './stand-in.ts';

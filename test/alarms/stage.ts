@@ -1,8 +1,8 @@
-import type { DeployedResource } from '../../local/contract.ts';
-import { loadAssembly } from '../../local/templates/assembly.ts';
-import { evaluateAssembly } from '../../local/templates/evaluate.ts';
-import { NameSource } from '../../local/templates/names.ts';
-import { synthesize } from '../../local/templates/synthesize.ts';
+import type { DeployedResource } from '../../local/cloud/contract.ts';
+import { loadAssembly } from '../../local/cloud/templates/assembly.ts';
+import { evaluateAssembly } from '../../local/cloud/templates/evaluate.ts';
+import { NameSource } from '../../local/cloud/templates/names.ts';
+import { synthesize } from '../../local/cloud/templates/synthesize.ts';
 
 /** What the templates of a stage declare, with the names of an account. */
 export interface SynthesizedStage {

@@ -14,7 +14,7 @@ const MODULES = {
   'lambdas/worker/env.ts': 'export const value = 1;',
   'lambdas/worker/handler.ts': 'export const value = 1;',
   'lib/constructs/lane.ts': 'export const value = 1;',
-  'local/cloud.ts': 'export const value = 1;',
+  'local/cloud/cloud.ts': 'export const value = 1;',
   'test/support/factory.ts': 'export const value = 1;',
 };
 
@@ -38,7 +38,7 @@ const SAMPLES: [place: string, source: string, ...rules: string[]][] = [
   ['lambdas/worker/d.ts', "import { value } from '../../lib/constructs/lane.ts';", 'functions-are-not-infrastructure'],
   [
     'lambdas/worker/e.ts',
-    "import { value } from '../../local/cloud.ts';",
+    "import { value } from '../../local/cloud/cloud.ts';",
     'functions-are-not-infrastructure',
     'local-is-a-tool',
   ],
@@ -57,7 +57,9 @@ const SAMPLES: [place: string, source: string, ...rules: string[]][] = [
   ['config/a.ts', "import { value } from '../lambdas/adapters/store.ts';", 'config-is-data'],
   ['local/a.ts', "import { buildApp } from 'fauxqs'; import { value } from '../lambdas/domain/model.ts';"],
   ['local/b.ts', "import { value } from '../lib/constructs/lane.ts';", 'local-runs-templates'],
-  ['cli/a.ts', "import { value } from '../local/cloud.ts';"],
+  ['local/cloud/a.ts', "import { value } from '../../lambdas/domain/model.ts';", 'local-cloud-stands-alone'],
+  ['local/cloud/b.ts', "import { value } from './cloud.ts';"],
+  ['cli/a.ts', "import { value } from '../local/cloud/cloud.ts';"],
   ['cli/b.ts', "import { buildApp } from 'fauxqs';", 'emulators-stay-local'],
   ['cli/c.ts', "import { value } from '../test/support/factory.ts';", 'tests-are-leaves'],
   ['cli/d.ts', "import { value } from './nowhere.ts';", 'resolvable'],

@@ -29,11 +29,11 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startCloud, type Cloud } from '../../local/cloud.ts';
-import type { DeployedResource } from '../../local/contract.ts';
-import { textOf } from '../../local/aws/shapes.ts';
-import { resourceNames, type ResourceNames } from '../../local/resources.ts';
-import { synthesize } from '../../local/templates/synthesize.ts';
+import { startCloud, type Cloud } from '../../local/cloud/cloud.ts';
+import type { DeployedResource } from '../../local/cloud/contract.ts';
+import { textOf } from '../../local/cloud/aws/shapes.ts';
+import { resourceNames, type ResourceNames } from '../../local/cloud/resources.ts';
+import { synthesize } from '../../local/cloud/templates/synthesize.ts';
 
 /*
  * Every function, with its own credentials, tries everything that there is against everything that there is. What it reaches

@@ -1,4 +1,0 @@
-import { SluiceError } from '../lambdas/domain/errors.ts';
-
-/** The local cloud cannot do what a template or a caller asks of it. */
-export class LocalCloudError extends SluiceError {}
