@@ -38,7 +38,7 @@ export const LANE_METRICS = {
   recordsFailed: count('RecordsFailed', 'worker'),
   /** Ended by transient reasons, every attempt used up. */
   recordsDeadLettered: count('RecordsDeadLettered', 'worker'),
-  /** Killed their workers, tried alone: who finds that out is still alive. */
+  /** Crash their worker whenever they run alone; the reconciler finds it out. */
   recordsCrashed: count('RecordsCrashed', 'reconciler'),
   recordsExpired: count('RecordsExpired', 'worker', 'reconciler'),
   recordsCancelled: count('RecordsCancelled', 'worker', 'reconciler'),
@@ -47,10 +47,12 @@ export const LANE_METRICS = {
   deferralsForPace: count('DeferralsForPace', 'worker'),
   deferralsForProvider: count('DeferralsForProvider', 'worker'),
   deferralsForPlatform: count('DeferralsForPlatform', 'worker'),
-  /** Messages that were acknowledged unworked: copies, and what is over. */
+  /** Messages that were acknowledged without being processed: copies, and those of records that have their outcome. */
   messagesDiscarded: count('MessagesDiscarded', 'worker'),
-  messagesParked: count('MessagesParked', 'worker'),
-  suspectsStarted: count('SuspectsStarted', 'worker'),
+  /** Messages that were sent to the dead-letter queue unprocessed: no record of ours can be read from them. */
+  messagesDeadLettered: count('MessagesDeadLettered', 'worker'),
+  /** Records that ran alone, because a worker crashed while it held them. */
+  isolatedRuns: count('IsolatedRuns', 'worker'),
   recordsResent: count('RecordsResent', 'reconciler'),
   /** From a record's first message to its outcome: one value for every record that a worker finished. */
   recordAge: milliseconds('RecordAge', 'worker'),

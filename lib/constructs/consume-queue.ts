@@ -16,7 +16,7 @@ export interface ConsumeQueueProps {
 /** Lets a function be run with the messages of a queue, failed ones told apart from those that are done. */
 export function consumeQueue(consumer: PipelineFunction, props: ConsumeQueueProps): void {
   const { queue } = props.source;
-  // What an event source does with the function's role; the worker also deletes by itself, before it risks a suspect record.
+  // What an event source does with the function's role; the worker also deletes messages itself, before it runs an isolated record.
   consumer.allow(
     'ConsumeQueue',
     ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],

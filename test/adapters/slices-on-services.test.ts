@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
-import { closeFullChunks } from '../../lambdas/domain/submissions/completion.ts';
+import { closeFullChunks } from '../../lambdas/domain/ledger/settlement.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';

@@ -199,7 +199,7 @@ describe('metrics', () => {
     [{ name: 'provider_call', provider: 'geo', outcome: 'auth' }, 'ProviderCallsUnauthorized', { provider: 'geo' }],
     [{ name: 'credential_refused', provider: 'geo' }, 'ProviderCredentialsRefused', { provider: 'geo' }],
     [{ name: 'breaker_opened', provider: 'geo' }, 'ProviderBreakerOpened', { provider: 'geo' }],
-    [{ name: 'isolated_run_started', lane: 'small', count: 4 }, 'SuspectsStarted', { lane: 'small' }],
+    [{ name: 'isolated_run_started', lane: 'small', count: 4 }, 'IsolatedRuns', { lane: 'small' }],
     [{ name: 'submission_finished', lane: 'small', outcome: 'complete' }, 'SubmissionsComplete', {}],
     [{ name: 'submission_finished', lane: 'small', outcome: 'expired' }, 'SubmissionsExpired', {}],
     [{ name: 'submission_reopened', count: 7 }, 'SubmissionsReopened', {}],

@@ -19,8 +19,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'mark the ledger before the row is written',
     file: 'lambdas/domain/ledger/settlement.ts',
-    find: 'const written = await mapBounded(rows, PARALLEL_WRITES',
-    by: 'await accountFor(deps, rows);\n  const written = await mapBounded(rows, PARALLEL_WRITES',
+    find: 'const written = await pLimit(PARALLEL_WRITES).map(rows',
+    by: 'await accountFor(deps, rows);\n  const written = await pLimit(PARALLEL_WRITES).map(rows',
   },
   {
     name: 'count outcomes instead of keeping a set',
@@ -55,8 +55,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'count an attempt for a deferral',
     file: worker('resolution.ts'),
-    find: 'const carry = again(job, job.message.attempt);\n  const stumbled',
-    by: 'const carry = again(job, Math.min(5, job.message.attempt + 1));\n  const stumbled',
+    find: 'const carry = nextMessage(job, job.message.attempt);\n  const retried',
+    by: 'const carry = nextMessage(job, Math.min(5, job.message.attempt + 1));\n  const retried',
   },
   {
     name: 'reserve calls although the provider asked to wait',
@@ -72,7 +72,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'ask every provider again on a retry',
-    file: worker('work.ts'),
+    file: worker('enrich.ts'),
     find: 'if (Object.hasOwn(answers, config.name)) continue;',
     by: '',
   },
@@ -95,15 +95,15 @@ export const DEFECTS: readonly Defect[] = [
     by: 'const next = isNews && mergeOver(row, stored).attempts < 0 ? stored : row;',
   },
   {
-    name: 'run suspects with everybody else',
-    file: worker('suspects.ts'),
+    name: 'run isolated records together with others',
+    file: worker('isolation.ts'),
     find: 'receivesOf(item) > 1;',
     by: 'receivesOf(item) > 1_000;',
   },
   {
     name: 'forget that a record was started alone before',
-    file: worker('suspects.ts'),
-    find: 'marksOf(job.row) + 1',
+    file: worker('isolation.ts'),
+    find: 'isolatedReceivesOf(job.row) + 1',
     by: '1',
   },
   {

@@ -18,9 +18,8 @@ import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../la
 import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
 import type { Telemetry } from '../../lambdas/domain/telemetry.ts';
 import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
-import type { WorkerDeps } from '../../lambdas/domain/worker/deps.ts';
-import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
-import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
+import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
+import { createHeadCache } from '../../lambdas/domain/worker/triage.ts';
 
 /** The same for every run, and expensive to make. */
 const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));
@@ -64,7 +63,7 @@ export function workerOf(environment: Environment, options: FunctionOptions, lan
     owner: name,
     apis: APIS,
     checkRecord,
-    cache: createSubmissionCache(ports.submissions, clock),
+    heads: createHeadCache(ports.submissions, clock),
   };
   return async (deliveries, budget) => processBatch(deps, deliveries, budget);
 }

@@ -28,7 +28,7 @@ export const recordsThatMustSucceed = ({ submissions }: Plan): Set<string> =>
   );
 
 /** Deaths of its workers after which even a good record may be taken for their cause: it was there every single time. */
-const DEATHS_OF_A_SUSPECT = 5;
+const DEATHS_OF_ISOLATION = 5;
 
 const endOf = (row: RecordRow | undefined): string =>
   row === undefined ? 'pending' : [row.state, row.reason].filter(Boolean).join(' ');
@@ -85,7 +85,7 @@ function checkRecord(
     return journal.broken('one outcome', `${record} is ${end}`, [record]);
   }
   if (end === MUST_END[kind] || (mayBeCancelled && row.state === 'cancelled')) return;
-  if (row.reason === 'worker_crashed' && journal.deathsOf(record) >= DEATHS_OF_A_SUSPECT) return;
+  if (row.reason === 'worker_crashed' && journal.deathsOf(record) >= DEATHS_OF_ISOLATION) return;
   const invariant = MUST_END[kind] === 'succeeded' ? 'good records succeed' : 'the right outcome';
   journal.broken(invariant, `${record} (${kind}) ended ${end}: ${row.detail ?? 'no detail'}`, [record]);
 }

@@ -3,11 +3,10 @@ import { encodeBody, parseRecordMessage, type RecordMessage } from '../../lambda
 import type { RecordRow } from '../../lambdas/domain/model.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
-import type { WorkerDeps } from '../../lambdas/domain/worker/deps.ts';
-import { createSubmissionCache } from '../../lambdas/domain/worker/submission-cache.ts';
+import { createHeadCache } from '../../lambdas/domain/worker/triage.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
-import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
+import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
 import { makeProcessing, makeProvider, makeRecordMessage, SUBMISSION_ID } from './factories.ts';
 import { createFakeProvider, respond, type FakeProvider } from './fake-provider.ts';
 import { intercept, type PortHook } from './memory/hook.ts';
@@ -68,7 +67,7 @@ export function createWorkerRig(options: RigOptions = {}) {
     owner: 'worker-1',
     apis: APIS,
     checkRecord,
-    cache: createSubmissionCache(world.submissions, clock),
+    heads: createHeadCache(world.submissions, clock),
   };
 
   /** Runs one invocation on deliveries, and acknowledges as an event source does. `crash` kills the worker from inside. */
@@ -203,7 +202,7 @@ function mortalCopy(deps: WorkerDeps): { mortal: WorkerDeps; life: Life; death: 
     acknowledger: intercept('acknowledger', deps.acknowledger, hook),
     transport: intercept('transport', deps.transport, hook),
     clock: intercept('clock', deps.clock, hook, ['now']),
-    cache: intercept('cache', deps.cache, hook),
+    heads: intercept('heads', deps.heads, hook),
   };
   return { mortal, life, death };
 }

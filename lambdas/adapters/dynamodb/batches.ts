@@ -1,4 +1,4 @@
-import { eachLimited } from '../concurrency.ts';
+import pLimit from 'p-limit';
 import { backoffMs } from '../backoff.ts';
 import { awsErrorFacts } from '../aws-errors.ts';
 import type { Clock } from '../../domain/time.ts';
@@ -58,7 +58,7 @@ export async function inBatches(run: BatchRun): Promise<EntryFailure[]> {
     const again: number[] = [];
     const alone: number[][] = [];
     const isLast = round === MAX_ROUNDS - 1;
-    await eachLimited(pending, PARALLEL_REQUESTS, async (indices) => {
+    await pLimit(PARALLEL_REQUESTS).map(pending, async (indices) => {
       const outcome = await sendOne(run, indices);
       alone.push(...outcome.alone);
       for (const failure of outcome.failures) {

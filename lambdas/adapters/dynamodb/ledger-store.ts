@@ -1,10 +1,10 @@
+import pLimit from 'p-limit';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
 import { emptyChunk } from '../../domain/ledger/ledger.ts';
 import type { LedgerChunk } from '../../domain/model.ts';
 import type { LedgerMarks, LedgerStore } from '../../domain/ledger/ports.ts';
 import type { Clock } from '../../domain/time.ts';
-import { eachLimited } from '../concurrency.ts';
 import { DynamoTable, type Item } from './dynamo.ts';
 import { expr, join, named, type Expression } from './expression.ts';
 import { FAILED_ATTRIBUTES, failedAttribute, LEDGER_ATTRIBUTES, ledgerKey, parseLedger } from './ledger-item.ts';
@@ -76,7 +76,7 @@ export function createLedgerStore(client: DynamoDBDocumentClient, tableName: str
     },
 
     async noteStarts(submissionId, starts, expiresAtSeconds) {
-      await eachLimited(starts, PARALLEL_WRITES, async ({ chunk, byteOffset, line }) => {
+      await pLimit(PARALLEL_WRITES).map(starts, async ({ chunk, byteOffset, line }) => {
         await upsert(submissionId, chunk, { set: { b: byteOffset, l: line, expiresAtSeconds }, add: [] });
       });
     },

@@ -1,4 +1,4 @@
-import type { CompletionDeps } from '../submissions/completion.ts';
+import type { CompletionDeps } from '../ledger/settlement.ts';
 import type { Lane, Submission } from '../model.ts';
 import type { AdmissionStore } from '../tenants/ports.ts';
 import type { LedgerStore } from '../ledger/ports.ts';

@@ -1,4 +1,4 @@
-import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';
 import { requestCallback } from '../finalize/callback.ts';
 import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
 import type { UnreadableSourceError } from '../source/unreadable-source.ts';

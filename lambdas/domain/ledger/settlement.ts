@@ -1,9 +1,31 @@
-import { closeFullChunks, type CompletionDeps } from '../submissions/completion.ts';
-import { groupBy, mapBounded } from '../concurrency.ts';
-import { chunkOf, isTerminal, offsetOf, type LedgerChunk, type RecordRow } from '../model.ts';
-import type { LedgerMarks, LedgerStore } from './ports.ts';
-import type { RecordStore } from '../records/ports.ts';
+import pLimit from 'p-limit';
+import { DependencyUnavailableError } from '../errors.ts';
+import {
+  chunkCount,
+  chunkOf,
+  isTerminal,
+  offsetOf,
+  type LedgerChunk,
+  type RecordRow,
+  type Submission,
+} from '../model.ts';
+import { encodeBody, MESSAGE_VERSION, type FinalizeMessage } from '../queues/messages.ts';
+import type { QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
+import type { RecordStore } from '../records/ports.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Telemetry } from '../telemetry.ts';
+import type { Clock } from '../time.ts';
+import { isComplete, isFull } from './ledger.ts';
+import type { LedgerMarks, LedgerStore } from './ports.ts';
+
+/** What closing chunks and starting finalization needs. */
+export interface CompletionDeps {
+  submissions: SubmissionStore;
+  finalizeQueue: QueueSender;
+  telemetry: Telemetry;
+  clock: Clock;
+}
 
 export interface SettleDeps extends CompletionDeps {
   records: RecordStore;
@@ -11,8 +33,8 @@ export interface SettleDeps extends CompletionDeps {
 }
 
 /**
- * What became of writing one row. `settled`: the row is stored, or another stands above it (`stored` is what stands), and the
- * ledger agrees. `unavailable`: something could not be written; all of it has to be repeated, and may be.
+ * The result of writing one row. `settled`: the row is stored, or another one prevails (`stored` is the one that does), and the
+ * ledger agrees. `unavailable`: a write failed, and all of them must be repeated; repeating is safe.
  */
 export type Settlement =
   | { row: RecordRow; outcome: 'settled'; stored: RecordRow; applied: boolean }
@@ -31,7 +53,7 @@ export async function settle(
   rows: readonly RecordRow[],
   seen: ReadonlyMap<RecordRow, RecordRow> = new Map(),
 ): Promise<Settlement[]> {
-  const written = await mapBounded(rows, PARALLEL_WRITES, async (row) => writeRow(deps, row, seen.get(row)));
+  const written = await pLimit(PARALLEL_WRITES).map(rows, async (row) => writeRow(deps, row, seen.get(row)));
   const stored = written.flatMap((settlement) => (settlement.outcome === 'settled' ? [settlement.stored] : []));
   const failures = await accountFor(deps, stored);
   return written.map((settlement) => {
@@ -41,37 +63,35 @@ export async function settle(
 }
 
 /**
- * Marks the ledger for stored rows that are terminal and closes the chunks that became full. Safe to repeat: whoever meets a
- * finished record again does so, because the one who finished it may have crashed in between. Never throws.
+ * Marks the ledger for stored rows that are terminal and closes the chunks that became full. Safe to repeat: it is called again for
+ * every finished record that is met, since the worker that finished it may have crashed in between. Never throws.
  *
- * @returns the errors by row, for those that could not be accounted for.
+ * @returns the errors by row, for those that are not marked.
  */
 export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[]): Promise<Map<RecordRow, unknown>> {
   const finished = stored.filter((row) => isTerminal(row.state));
   const failures = new Map<RecordRow, unknown>();
-  const submissions = groupBy(finished, (row) => row.submissionId);
-  await mapBounded(submissions, PARALLEL_WRITES, async (rows) => {
-    const chunks: LedgerChunk[] = [];
-    const marked: RecordRow[] = [];
-    await mapBounded(
-      groupBy(rows, (row) => String(chunkOf(row.recordNo))),
-      PARALLEL_WRITES,
-      async (chunkRows) => {
+  const limit = pLimit(PARALLEL_WRITES);
+  await Promise.all(
+    [...Map.groupBy(finished, (row) => row.submissionId)].map(async ([submissionId, rows]) => {
+      const chunks: LedgerChunk[] = [];
+      const marked: RecordRow[] = [];
+      const byChunk = Map.groupBy(rows, (row) => chunkOf(row.recordNo));
+      await limit.map(byChunk, async ([chunk, chunkRows]) => {
         try {
-          chunks.push(await markChunk(deps, chunkRows));
+          chunks.push(await markChunk(deps, submissionId, chunk, chunkRows));
           marked.push(...chunkRows);
         } catch (error) {
           for (const row of chunkRows) failures.set(row, error);
         }
-      },
-    );
-    try {
-      const submissionId = rows[0]?.submissionId;
-      if (submissionId !== undefined) await closeFullChunks(deps, submissionId, chunks);
-    } catch (error) {
-      for (const row of marked) failures.set(row, error);
-    }
-  });
+      });
+      try {
+        await closeFullChunks(deps, submissionId, chunks);
+      } catch (error) {
+        for (const row of marked) failures.set(row, error);
+      }
+    }),
+  );
   return failures;
 }
 
@@ -83,11 +103,14 @@ async function writeRow({ records }: SettleDeps, row: RecordRow, seen: RecordRow
   }
 }
 
-async function markChunk({ ledger }: SettleDeps, rows: readonly RecordRow[]): Promise<LedgerChunk> {
-  const [first] = rows;
-  if (first === undefined) throw new RangeError('A chunk to mark has no rows.');
+async function markChunk(
+  { ledger }: SettleDeps,
+  submissionId: string,
+  chunk: number,
+  rows: readonly RecordRow[],
+): Promise<LedgerChunk> {
   const expiresAtSeconds = Math.max(...rows.map((row) => row.expiresAtSeconds));
-  return ledger.mark(first.submissionId, chunkOf(first.recordNo), marksOf(rows), expiresAtSeconds);
+  return ledger.mark(submissionId, chunk, marksOf(rows), expiresAtSeconds);
 }
 
 function marksOf(rows: readonly RecordRow[]): LedgerMarks {
@@ -99,10 +122,47 @@ function marksOf(rows: readonly RecordRow[]): LedgerMarks {
     if (state === 'succeeded') succeeded.push(offset);
     else if (state === 'cancelled') cancelled.push(offset);
     else {
-      // A failed row without a reason would be a defect of ours; it must count as failed all the same.
+      // A failed row without a reason is a defect of ours; it must be counted all the same.
       const counted = reason ?? 'internal_error';
       failed.set(counted, [...(failed.get(counted) ?? []), offset]);
     }
   }
   return { succeeded, cancelled, failed };
+}
+
+/**
+ * Closes the chunks among `chunks` that are full, and starts finalization when those were the last of the submission. Whoever
+ * updates a ledger item calls this with what the update returned, so that nobody polls for the end.
+ */
+export async function closeFullChunks(
+  deps: CompletionDeps,
+  submissionId: string,
+  chunks: readonly LedgerChunk[],
+): Promise<void> {
+  const full = chunks.filter(isFull).map(({ chunk }) => chunk);
+  if (full.length === 0) return;
+  const submission = await deps.submissions.closeChunks(submissionId, full, deps.clock.now());
+  await finalizeIfComplete(deps, submission);
+}
+
+/** Starts finalization when fan-out has ended and every chunk is closed. Exactly one caller per generation sends the message. */
+export async function finalizeIfComplete(deps: CompletionDeps, submission: Submission): Promise<void> {
+  if (!isComplete(submission)) return;
+  const { submissionId, tenantId, fanOut } = submission;
+  const won = await deps.submissions.beginFinalizing(submissionId, chunkCount(fanOut.records), deps.clock.now());
+  if (!won) return;
+  deps.telemetry.emit({ name: 'submission_finalizing', level: 'info', submissionId, tenantId });
+  await requestResults(deps, submission);
+}
+
+/** Sends the message that makes the finalizer start or continue. The reconciler repeats it when it was lost. */
+export async function requestResults(
+  deps: Pick<CompletionDeps, 'finalizeQueue'>,
+  { submissionId, tenantId }: Pick<Submission, 'submissionId' | 'tenantId'>,
+): Promise<void> {
+  const message: FinalizeMessage = { v: MESSAGE_VERSION, kind: 'results', submissionId, tenantId };
+  const [failure] = await deps.finalizeQueue.send([{ body: encodeBody(message), group: tenantId }]);
+  if (failure) {
+    throw new DependencyUnavailableError(`The finalize message of ${submissionId} was not sent: ${failure.code}.`);
+  }
 }

@@ -63,7 +63,7 @@ export const startWithinMs = ({ provider, budget }: Pick<Run, 'provider' | 'budg
 
 /** Calls the provider once, when it may have another call open. */
 export const callProvider = async (run: Run, url: string, about: CallSubject = {}): Promise<ProviderResult> =>
-  run.provider.gate(async () => callNow(run, url, about));
+  run.provider.semaphore(async () => callNow(run, url, about));
 
 /** Why a call is not to start any more, if so: the batch has found the provider closed, or time has run out. */
 export function stoppedBy(run: Run): ProviderResult | undefined {
@@ -72,7 +72,7 @@ export function stoppedBy(run: Run): ProviderResult | undefined {
   return startWithinMs(run) < 0 ? deferred(run, 'out_of_time') : undefined;
 }
 
-/** Calls the provider once, from inside its gate. A refused credential is read again, and with a new one the call is repeated at once. */
+/** Calls the provider once, while holding its semaphore. A refused credential is read again, and with a new one the call is repeated at once. */
 export async function callNow(run: Run, url: string, about: CallSubject): Promise<ProviderResult> {
   const { deps, provider } = run;
   const { name } = provider.config;

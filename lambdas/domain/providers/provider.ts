@@ -1,4 +1,4 @@
-import { createGate, type Gate } from '../concurrency.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { InvalidDataError } from '../errors.ts';
 import type { ProviderConfig } from './config.ts';
 import { compileSchema } from '../records/validation.ts';
@@ -10,8 +10,8 @@ export interface Provider {
   config: ProviderConfig;
   lookup: LookupBuilder;
   rules: AnswerRules;
-  /** Lets this process's calls through, as many at the same time as its share of the provider's limit. */
-  gate: Gate;
+  /** Semaphore of this process's calls: as many at the same time as its share of the provider's limit, the others in order. */
+  semaphore: LimitFunction;
   /** How many that is; Infinity where the provider sets no limit. */
   callsAtOnce: number;
   /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
@@ -44,7 +44,7 @@ function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
   const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
   const lookup = createLookup(config);
   const rules = { name, answers, maxBodyBytes, checkBody };
-  const prepared = { config, lookup, rules, gate: createGate(callsAtOnce), callsAtOnce };
+  const prepared = { config, lookup, rules, semaphore: pLimit(callsAtOnce), callsAtOnce };
   if (canary === undefined) return prepared;
   const request = lookup(canary);
   if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };

@@ -56,8 +56,10 @@ export async function callAtSlots(
   const turns = createTurns(run, slotsMs, latestMs);
   const again = new Set<number>();
   const round: Round = { run, inquiry, row, turns, slots: slotsMs.length, latestMs, again, hasMissed: false };
-  // Inside the gate: a call that waited there for others must not start at a slot that has long passed.
-  await Promise.all(called.map(async (index, turn) => run.provider.gate(async () => callInTurn(round, index, turn))));
+  // Inside the semaphore: a call that waited for others there must not start at a slot that has long passed.
+  await Promise.all(
+    called.map(async (index, turn) => run.provider.semaphore(async () => callInTurn(round, index, turn))),
+  );
   if (round.hasMissed) inquiry.misses += 1;
   const verdict = await judge(run, state, row);
   for (const index of called.filter((each) => !again.has(each))) {

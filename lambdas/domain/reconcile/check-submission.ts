@@ -4,7 +4,7 @@ import { MESSAGE_VERSION } from '../queues/messages.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
 import { allChunks, openRecords, settleDecided } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';
-import { closeFullChunks, finalizeIfComplete, requestResults } from '../submissions/completion.ts';
+import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';
 import { sendOne } from '../submissions/slices.ts';
 
 /** What was done for one submission. */

@@ -13,7 +13,7 @@ import {
 } from '../model.ts';
 import type { ReconcileDeps } from './deps.ts';
 import type { RecordStore } from '../records/ports.ts';
-import { isProvenCrash } from '../worker/suspects.ts';
+import { isProvenCrash } from '../worker/isolation.ts';
 
 /** A record without an outcome in the ledger, and what is stored about it. */
 export interface OpenRecord {

@@ -1,4 +1,4 @@
-import { mapBounded } from '../concurrency.ts';
+import pLimit from 'p-limit';
 import { isPassingFailure } from '../errors.ts';
 import { LANES, OPEN_STATES } from '../model.ts';
 import { REASONS, REASON_CODES } from '../reasons.ts';
@@ -31,7 +31,7 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
   const thresholds = lossThresholds(deps, snapshot);
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
   const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
-  const results = await mapBounded(due, deps.settings.parallel, async ({ submissionId, tenantId, lane }) => {
+  const results = await pLimit(deps.settings.parallel).map(due, async ({ submissionId, tenantId, lane }) => {
     if (isOver()) return undefined;
     return attempt(deps, { submissionId, tenantId, ...(lane && { lane }) }, async () =>
       checkSubmission(deps, submissionId, thresholds, isOver),

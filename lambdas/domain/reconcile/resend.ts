@@ -1,4 +1,4 @@
-import { mapBounded } from '../concurrency.ts';
+import pLimit from 'p-limit';
 import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
 import { type RecordMessage, encodeBody } from '../queues/messages.ts';
 import type { ReconcileDeps, ReconcileSettings, LossThresholds } from './deps.ts';
@@ -39,7 +39,7 @@ export async function resendLost(
   const again = lost.filter((record) => !crashed.includes(record));
   if (again.length === 0) return 0;
   const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again), deps.limits);
-  const marked = await mapBounded(again, PARALLEL_WRITES, async (record) => markResent(deps, submission, record));
+  const marked = await pLimit(PARALLEL_WRITES).map(again, async (record) => markResent(deps, submission, record));
   const messages = marked.flatMap((row) => (row ? messageAgain(submission, row, rebuilt.get(row.recordNo)) : []));
   await sendToLane(deps, submission, messages);
   return messages.length;

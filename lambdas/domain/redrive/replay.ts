@@ -1,4 +1,4 @@
-import { mapBounded } from '../concurrency.ts';
+import pLimit from 'p-limit';
 import { DependencyUnavailableError } from '../errors.ts';
 import { type RecordRow, type Submission, offsetOf } from '../model.ts';
 import { type RecordMessage, encodeBody } from '../queues/messages.ts';
@@ -59,7 +59,7 @@ export async function reopenChunk(
   await reopenSubmission(deps, target, chunk);
   const { generation } = target;
   const waits = new Map(readable.map((row) => [row, pace.next()]));
-  const open = await mapBounded(readable, PARALLEL_WRITES, async (row) =>
+  const open = await pLimit(PARALLEL_WRITES).map(readable, async (row) =>
     (await reopenRow(deps, row, generation, waits.get(row) ?? 0)) ? [row] : [],
   );
   const taken = open.flat();

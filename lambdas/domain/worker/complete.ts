@@ -1,17 +1,16 @@
 import { isPassingFailure } from '../errors.ts';
-import type { RecordMessage } from '../queues/messages.ts';
+import { accountFor, settle, type Settlement } from '../ledger/settlement.ts';
 import type { RecordRow } from '../model.ts';
+import type { RecordMessage } from '../queues/messages.ts';
 import type { Delivery, OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
-import { accountFor, settle, type Settlement } from '../ledger/settlement.ts';
+import type { DomainEvent } from '../telemetry.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
-import type { WorkerDeps } from './deps.ts';
-import type { Item } from './deliveries.ts';
-import { afterPlatformFailure, bodyOf, type Resolution } from './resolution.ts';
-import { aboutMessage, logDeferred, logDiscarded, logFailed, logFinished } from './log.ts';
-import type { Resolved } from './triage.ts';
+import { logFieldsOf, type Item } from './deliveries.ts';
+import type { WorkerDeps } from './process-batch.ts';
+import { afterPlatformFailure, bodyOf, type Resolution, type Resolved } from './resolution.ts';
 
-/** What goes to a queue for one record. */
+/** A message to send for one record. */
 interface Sending {
   queue: 'lane' | 'deadLetters';
   item: Item;
@@ -19,15 +18,15 @@ interface Sending {
 }
 
 /**
- * Makes resolutions come true, in the order that survives a crash at any point: rows, then the ledger, then the queues. What
- * could not be written goes back to the lane with the answers it carries, and has lost no attempt.
+ * Writes resolutions in the order that survives a crash at any point: rows, then the ledger, then the queues. A record that could
+ * not be written is sent to the lane again with the answers it has, at no attempt.
  *
  * @returns the deliveries that could be neither finished nor sent again: only they must not be acknowledged.
  */
 export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]): Promise<Set<Delivery>> {
   const resolutions = resolved.map(({ resolution }) => resolution);
   const [settlements, unaccounted] = await Promise.all([
-    settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(whatWasSeen))),
+    settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(seenRow))),
     accountFor(deps, resolutions.flatMap(storedRow)),
   ]);
   const byRow = new Map(settlements.map((settlement) => [settlement.row, settlement]));
@@ -37,24 +36,13 @@ export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]):
     if (resolution.kind === 'finish') return afterFinish(deps, item, resolution, settlement);
     return afterReturn(deps, item, resolution, settlement);
   });
-  const unsent = [
-    ...(await send(
-      deps,
-      deps.deadLetterQueue,
-      sendings.filter(({ queue }) => queue === 'deadLetters'),
-    )),
-    ...(await send(
-      deps,
-      deps.laneQueue,
-      sendings.filter(({ queue }) => queue === 'lane'),
-    )),
-  ];
+  const unsent = [...(await send(deps, 'deadLetters', sendings)), ...(await send(deps, 'lane', sendings))];
   return new Set(unsent.flatMap(({ deliveries }) => deliveries));
 }
 
 const newRow = (resolution: Resolution): RecordRow[] =>
   resolution.kind !== 'discard' && resolution.row !== undefined ? [resolution.row] : [];
-const whatWasSeen = (resolution: Resolution): [RecordRow, RecordRow][] =>
+const seenRow = (resolution: Resolution): [RecordRow, RecordRow][] =>
   resolution.kind !== 'discard' && resolution.row !== undefined && resolution.seen !== undefined
     ? [[resolution.row, resolution.seen]]
     : [];
@@ -71,7 +59,7 @@ function afterFinish(
   { row, deadLetter, carry }: Finish,
   settlement?: Settlement,
 ): Sending[] {
-  if (settlement?.outcome !== 'settled') return repeat(deps, item, carry, settlement?.outcome.unavailable);
+  if (settlement?.outcome !== 'settled') return sendAgain(deps, item, carry, settlement?.outcome.unavailable);
   const { stored, applied } = settlement;
   if (applied) logFinished(deps, item, row);
   else logDiscarded(deps, item, 'settled');
@@ -82,14 +70,14 @@ function afterFinish(
 function afterReturn(deps: WorkerDeps, item: Item, resolution: Return, settlement?: Settlement): Sending[] {
   const { message, waitMs, reason, row, carry } = resolution;
   if (settlement !== undefined && settlement.outcome !== 'settled') {
-    return repeat(deps, item, carry, settlement.outcome.unavailable);
+    return sendAgain(deps, item, carry, settlement.outcome.unavailable);
   }
-  // Whatever stands above a waiting row is an outcome, or a newer generation: this message is over.
+  // A waiting row gives way only to an outcome or a newer generation: this message is done.
   if (settlement?.applied === false) {
     logDiscarded(deps, item, 'settled');
     return [];
   }
-  if (row?.state === 'retrying') logFailed(deps, item, row, waitMs);
+  if (row?.state === 'retrying') logAttemptFailed(deps, item, row, waitMs);
   else logDeferred(deps, item, reason, waitMs);
   return [toLane(item, message, waitMs)];
 }
@@ -100,23 +88,24 @@ function afterDiscard(
   { because, stored, deadLetterAgain }: Discard,
   unaccounted: ReadonlyMap<RecordRow, unknown>,
 ): Sending[] {
-  if (stored !== undefined && unaccounted.has(stored)) return repeat(deps, item, item.message, unaccounted.get(stored));
+  if (stored !== undefined && unaccounted.has(stored)) {
+    return sendAgain(deps, item, item.message, unaccounted.get(stored));
+  }
   logDiscarded(deps, item, because);
   return stored !== undefined && deadLetterAgain === true ? [toDeadLetters(item, item.message, stored)] : [];
 }
 
-/** Something could not be written: all of it is done again, by whoever gets the message. */
-function repeat(deps: WorkerDeps, item: Item, message: RecordMessage, error: unknown): Sending[] {
+/** A write failed: the record is sent again, and whoever receives it repeats all writes. */
+function sendAgain(deps: WorkerDeps, item: Item, message: RecordMessage, error: unknown): Sending[] {
   // A write that fails for another reason than the service's state needs a person; the record waits meanwhile.
   const level = isPassingFailure(error) ? 'warn' : 'error';
-  deps.telemetry.emit({ name: 'unexpected_error', level, ...aboutMessage(deps, message), error });
-  const reason: ReasonCode = 'dependency_unavailable';
+  deps.telemetry.emit({ name: 'unexpected_error', level, ...logFieldsOf(deps, message), error });
   const { message: next, waitMs } = afterPlatformFailure(message, deps);
-  logDeferred(deps, item, reason, waitMs);
+  logDeferred(deps, item, 'dependency_unavailable', waitMs);
   return [toLane(item, next, waitMs)];
 }
 
-/** A wait beyond the longest delay goes in hops: the message says until when, and whoever gets it too early sends it on. */
+/** A wait beyond the queue's longest delay takes several sends: the message says until when, and a worker that receives it earlier sends it again. */
 function toLane(item: Item, message: RecordMessage, waitMs: number): Sending {
   const delayMs = Math.min(Math.max(waitMs, 0), MAX_QUEUE_DELAY_MS);
   return { queue: 'lane', item, message: { body: bodyOf(message), group: message.tenantId, delayMs } };
@@ -135,14 +124,59 @@ function toDeadLetters(item: Item, message: RecordMessage, { reason, attempts }:
   return { queue: 'deadLetters', item, message: { body: bodyOf(message), group: tenantId, attributes } };
 }
 
-/** Sends, and answers the items whose message was not taken. */
-async function send({ telemetry }: WorkerDeps, queue: QueueSender, sendings: readonly Sending[]): Promise<Item[]> {
+/** Sends the messages for one queue; returns the items whose message was not accepted. */
+async function send(deps: WorkerDeps, target: Sending['queue'], all: readonly Sending[]): Promise<Item[]> {
+  const sendings = all.filter(({ queue }) => queue === target);
   if (sendings.length === 0) return [];
+  const queue: QueueSender = target === 'lane' ? deps.laneQueue : deps.deadLetterQueue;
   try {
     const failures = await queue.send(sendings.map(({ message }) => message));
     return failures.flatMap(({ index }) => sendings[index]?.item ?? []);
   } catch (error) {
-    telemetry.emit({ name: 'unexpected_error', level: 'error', error, count: sendings.length });
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', error, count: sendings.length });
     return sendings.map(({ item }) => item);
   }
+}
+
+const LEVELS: Partial<Record<RecordRow['state'], DomainEvent['level']>> = { failed: 'warn', dead_lettered: 'error' };
+
+/** The fields of a row that explain it, where it has them. */
+function explanationOf({ reason, detail }: RecordRow) {
+  return { ...(reason !== undefined && { reason }), ...(detail !== undefined && { detail }) };
+}
+
+function logFinished(deps: WorkerDeps, { message }: Item, row: RecordRow): void {
+  deps.telemetry.emit({
+    name: 'record_finished',
+    level: LEVELS[row.state] ?? 'info',
+    ...logFieldsOf(deps, message),
+    attempt: row.attempts,
+    outcome: row.state,
+    ...explanationOf(row),
+    ageMs: deps.clock.now() - row.firstEnqueuedAtMs,
+  });
+}
+
+/** An attempt failed; another one is due after `waitMs`. */
+function logAttemptFailed(deps: WorkerDeps, { message }: Item, row: RecordRow, waitMs: number): void {
+  deps.telemetry.emit({
+    name: 'record_attempt_failed',
+    level: 'warn',
+    ...logFieldsOf(deps, message),
+    attempt: row.attempts,
+    ...(row.waitingOn !== undefined && { provider: row.waitingOn }),
+    ...explanationOf(row),
+    durationMs: waitMs,
+  });
+}
+
+/** A record waits without having failed. At level debug, since an outage defers tens of thousands; the metric counts them. */
+function logDeferred(deps: WorkerDeps, { message }: Item, reason: ReasonCode, durationMs: number): void {
+  const fields = logFieldsOf(deps, message);
+  deps.telemetry.emit({ name: 'record_deferred', level: 'debug', ...fields, reason, durationMs });
+}
+
+/** A message was acknowledged without being processed. */
+function logDiscarded(deps: WorkerDeps, { message }: Item, because: string): void {
+  deps.telemetry.emit({ name: 'record_discarded', level: 'debug', ...logFieldsOf(deps, message), outcome: because });
 }

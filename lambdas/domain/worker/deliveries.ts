@@ -1,10 +1,12 @@
 import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
 import type { Delivery } from '../queues/ports.ts';
+import type { EventFields } from '../telemetry.ts';
+import type { WorkerDeps } from './process-batch.ts';
 
 /** One record of a batch. */
 export interface Item {
   message: RecordMessage;
-  /** The delivery that is worked, then further copies of the same record in the same batch: they share its fate. */
+  /** The delivery that is processed, then further copies of the same record in the same batch, which are acknowledged with it. */
   deliveries: readonly [Delivery, ...Delivery[]];
 }
 
@@ -13,9 +15,15 @@ export interface Batch {
   unreadable: Delivery[];
 }
 
-/** The most receives of the item's deliveries; more than one means that a worker crashed with it. */
+/** The highest receive count of the item's deliveries; more than 1 means that a worker crashed with it. */
 export const receivesOf = ({ deliveries }: Item): number =>
   Math.max(...deliveries.map(({ receiveCount }) => receiveCount));
+
+/** The log fields of every line about a record. */
+export function logFieldsOf({ lane }: Pick<WorkerDeps, 'lane'>, message: RecordMessage) {
+  const { submissionId, tenantId, recordNo, attempt, generation } = message;
+  return { submissionId, tenantId, recordNo, attempt, generation, lane } as const satisfies EventFields;
+}
 
 /** Parses a batch and joins copies of one record. */
 export function readBatch(deliveries: readonly Delivery[]): Batch {
@@ -39,12 +47,12 @@ function parse(body: string): RecordMessage | undefined {
   try {
     return parseRecordMessage(body);
   } catch {
-    // The caller parks it; why it cannot be read would quote its content.
+    // The caller dead-letters it; the error itself could quote record content.
     return undefined;
   }
 }
 
-/** The copy that got furthest is worked. */
+/** The copy that made the most progress is processed. */
 function join(a: Item, b: Item): Item {
   const rank = ({ message }: Item): number[] => [message.generation, message.attempt, message.notBeforeMs ?? 0];
   const difference = rank(a)
@@ -54,4 +62,41 @@ function join(a: Item, b: Item): Item {
   const redelivered = first.message.redelivered ?? second.message.redelivered;
   const message = { ...first.message, ...(redelivered === undefined ? {} : { redelivered }) };
   return { message, deliveries: [...first.deliveries, ...second.deliveries] };
+}
+
+/** SQS takes at most 10 attributes, https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html */
+const MAX_ATTRIBUTES = 10;
+/** Message group of messages whose tenant is not known. */
+const UNKNOWN_TENANT_GROUP = 'unreadable';
+
+/**
+ * Sends unreadable messages to the dead-letter queue unchanged, with the reason as an attribute; the count of earlier redrives is
+ * kept. Returns the deliveries that could not be sent.
+ */
+export async function deadLetterUnreadable(
+  { deadLetterQueue, telemetry, lane }: Pick<WorkerDeps, 'deadLetterQueue' | 'telemetry' | 'lane'>,
+  deliveries: readonly Delivery[],
+): Promise<Set<Delivery>> {
+  if (deliveries.length === 0) return new Set();
+  const count = deliveries.length;
+  telemetry.emit({ name: 'message_dead_lettered', level: 'error', lane, reason: 'unreadable_message', count });
+  try {
+    const failures = await deadLetterQueue.send(
+      deliveries.map(({ body, attributes }) => ({
+        body,
+        group: attributes['tenantId'] ?? UNKNOWN_TENANT_GROUP,
+        attributes: deadLetterAttributes(attributes),
+      })),
+    );
+    return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));
+  } catch (error) {
+    telemetry.emit({ name: 'unexpected_error', level: 'error', lane, error, count });
+    return new Set(deliveries);
+  }
+}
+
+function deadLetterAttributes(attributes: Readonly<Record<string, string>>): Record<string, string> {
+  const { reason: _earlier, redrives, ...others } = attributes;
+  const kept = Object.entries(others).slice(0, MAX_ATTRIBUTES - 2);
+  return { ...Object.fromEntries(kept), ...(redrives === undefined ? {} : { redrives }), reason: 'unreadable_message' };
 }

@@ -1,19 +1,60 @@
 import { SETTLE_RESERVE_MS } from '../limits.ts';
-import type { Delivery } from '../queues/ports.ts';
+import type { SettleDeps } from '../ledger/settlement.ts';
+import type { Lane } from '../model.ts';
+import type { EnrichDeps } from '../providers/call.ts';
+import type { ProviderConfig } from '../providers/config.ts';
+import { prepareProviders, type Provider } from '../providers/provider.ts';
+import type { Delivery, QueueAcknowledger, QueueSender } from '../queues/ports.ts';
+import { createRecordValidator, type SchemaCheck } from '../records/validation.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
 import type { TimeBudget } from '../time.ts';
-import { acknowledge } from './acknowledge.ts';
 import { complete } from './complete.ts';
-import { readBatch } from './deliveries.ts';
-import type { WorkerDeps } from './deps.ts';
-import { deadLetterUnreadable } from './park.ts';
-import { defer, type Job } from './resolution.ts';
-import { isSuspect, spare, toBeSpared, workSuspects } from './suspects.ts';
-import { triage, type Resolved } from './triage.ts';
-import { workJobs } from './work.ts';
+import { deadLetterUnreadable, readBatch } from './deliveries.ts';
+import { enrich } from './enrich.ts';
+import { acknowledge, isIsolated, onLastReceive, requeueBeforeDlq, workIsolated } from './isolation.ts';
+import { defer, type Job, type Resolved } from './resolution.ts';
+import { createHeadCache, triage, type HeadCache } from './triage.ts';
+
+/** What a worker is given: the ports of its lane. */
+export interface WorkerPorts extends SettleDeps, EnrichDeps {
+  submissions: SubmissionStore;
+  lane: Lane;
+  laneQueue: QueueSender;
+  deadLetterQueue: QueueSender;
+  acknowledger: QueueAcknowledger;
+}
+
+/** A worker's ports with everything that is prepared once per process. */
+export interface WorkerDeps extends WorkerPorts {
+  /** The third-party APIs that every record is enriched by. */
+  apis: readonly Provider[];
+  checkRecord: SchemaCheck;
+  heads: HeadCache;
+}
 
 /**
- * Works one batch of deliveries of a lane: every record gets its outcome, or goes back to the lane as a new message, before
- * this returns.
+ * Compiles schemas and prepares providers, once per process.
+ *
+ * @throws InvalidDataError for a configuration that cannot work.
+ */
+export const prepareWorker = (
+  ports: WorkerPorts,
+  config: {
+    providers: readonly ProviderConfig[];
+    /** Calls that this process may have open at the same time, for providers that limit them. */
+    callsPerWorker?: Readonly<Record<string, number>>;
+    recordSchema: Readonly<Record<string, unknown>>;
+  },
+): WorkerDeps => ({
+  ...ports,
+  apis: prepareProviders(config.providers, config.callsPerWorker),
+  checkRecord: createRecordValidator(config.recordSchema),
+  heads: createHeadCache(ports.submissions, ports.clock),
+});
+
+/**
+ * Processes one batch of deliveries of a lane. When this returns, every record has its outcome or was sent to the lane again as
+ * a new message.
  *
  * @returns ids of the messages that must be delivered again, because they could be neither finished nor sent again; all
  * others are to be acknowledged.
@@ -26,31 +67,31 @@ export async function processBatch(
   const { items, unreadable } = readBatch(deliveries);
   const redeliver = await deadLetterUnreadable(deps, unreadable);
   const { resolved, jobs } = await triage(deps, items);
-  const spared = toBeSpared(jobs);
-  const decided = [...resolved, ...spared.map((job) => ({ item: job.item, resolution: spare(deps, job) }))];
+  const requeued = onLastReceive(jobs);
+  const decided = [
+    ...resolved,
+    ...requeued.map((job) => ({ item: job.item, resolution: requeueBeforeDlq(deps, job) })),
+  ];
   addAll(redeliver, await complete(deps, decided));
-  // From here on anything may end this worker: who would pay for it with its last receive must be out of reach.
-  if (spared.length > 0) await acknowledge(deps, decided.flatMap(deliveriesOf), redeliver);
+  // A crash from here on would cost a record on its last receive the dead-letter queue: remove those messages first.
+  if (requeued.length > 0) await acknowledge(deps, decided.flatMap(deliveriesOf), redeliver);
 
-  const open = jobs.filter((job) => !spared.includes(job));
-  const first = open.filter((job) => !isSuspect(job));
-  addAll(redeliver, await complete(deps, await workInTime(deps, first, budget)));
+  const open = jobs.filter((job) => !requeued.includes(job));
+  const together = open.filter((job) => !isIsolated(job));
+  addAll(redeliver, await complete(deps, await enrichInTime(deps, together, budget)));
 
-  const suspects = open.filter(isSuspect);
-  if (suspects.length > 0) {
-    const held = new Set(suspects.flatMap(({ item }) => item.deliveries));
-    await acknowledge(
-      deps,
-      deliveries.filter((delivery) => !held.has(delivery)),
-      redeliver,
-    );
-    addAll(redeliver, await workSuspects(deps, suspects, budget));
+  const isolated = open.filter(isIsolated);
+  if (isolated.length > 0) {
+    const held = new Set(isolated.flatMap(({ item }) => item.deliveries));
+    const others = deliveries.filter((delivery) => !held.has(delivery));
+    await acknowledge(deps, others, redeliver);
+    addAll(redeliver, await workIsolated(deps, isolated, budget));
   }
   return [...new Set([...redeliver].map(({ messageId }) => messageId))];
 }
 
-async function workInTime(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Resolved[]> {
-  if (budget.remainingMs() >= SETTLE_RESERVE_MS) return workJobs(deps, jobs, budget);
+async function enrichInTime(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Resolved[]> {
+  if (budget.remainingMs() >= SETTLE_RESERVE_MS) return enrich(deps, jobs, budget);
   return jobs.map((job) => ({ item: job.item, resolution: defer(job, deps, { reason: 'out_of_time' }) }));
 }
 

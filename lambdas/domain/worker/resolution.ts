@@ -6,21 +6,21 @@ import type { ReasonCode } from '../reasons.ts';
 import type { Clock, Random } from '../time.ts';
 import { receivesOf, type Item } from './deliveries.ts';
 
-/** One record with what is known about it before it is worked. */
+/** One record that is to be processed, with what is stored about it. */
 export interface Job {
   item: Item;
-  /** The item's message, brought up to what its row says. */
+  /** The item's message, updated with what its row says. */
   message: RecordMessage;
   row?: RecordRow;
   /** Answers already paid for, from row and message. */
   answers: ProviderAnswers;
 }
 
-/** What is to become of a record. */
+/** What to do with a record. */
 export type Resolution =
-  /** It has its outcome; with `deadLetter` it also goes to the dead-letter queue. `carry` brings it back when that cannot be written. */
+  /** Store its outcome; with `deadLetter` also send it to the dead-letter queue. If the outcome cannot be written, `carry` is sent to the lane. */
   | { kind: 'finish'; row: RecordRow; seen?: RecordRow; deadLetter: boolean; carry: RecordMessage }
-  /** It goes back to the queue, and its row says so where there is one; when that cannot be written, `carry` goes instead. */
+  /** Store `row` where there is one, and send `message` to the lane; if the row cannot be written, send `carry` instead. */
   | {
       kind: 'return';
       reason: ReasonCode;
@@ -31,26 +31,32 @@ export type Resolution =
       seen?: RecordRow;
       carry: RecordMessage;
     }
-  /** This message has nothing more to say; `stored` is accounted for once more, in case nobody did. */
+  /** Acknowledge the message without work; `stored` is marked in the ledger once more, in case its worker ended before it did. */
   | { kind: 'discard'; because: string; stored?: RecordRow; deadLetterAgain?: boolean };
+
+/** One record and what to do with it. */
+export interface Resolved {
+  item: Item;
+  resolution: Resolution;
+}
 
 export interface ResolutionDeps {
   clock: Clock;
   random: Random;
 }
 
-/** A wait beyond this is written to the row, so that the record's status tells what it waits for. */
-const NOTED_WAIT_MS = 60_000;
-/** The least that a record waits for which there was no time, no slot or no answer from AWS. */
+/** A wait beyond this is written to the row, so that the record's status shows what it waits for. */
+const STORED_WAIT_MS = 60_000;
+/** The shortest wait of a record for which there was no time, no slot or no answer from AWS. */
 const LEAST_WAIT_MS = 1_000;
 const LEAST_SPREAD_MS = 3_000;
-/** The longest wait for our own platform: a record that nothing can be noted of must not look lost meanwhile. */
-const LONGEST_STUMBLE_MS = 120_000;
+/** The longest wait after a failed call to AWS: the reconciler must not take a record for lost whose row could not be written. */
+const LONGEST_PLATFORM_WAIT_MS = 120_000;
 
 type Outcome = Pick<RecordRow, 'state' | 'attempts'> &
   Partial<Pick<RecordRow, 'reason' | 'detail' | 'waitingOn' | 'waitingUntilMs' | 'isolatedReceives'>>;
 
-/** A row of the job's record. What is not given is cleared, above all an earlier mark of having been started alone. */
+/** A row of the job's record. What is not given is cleared, `isolatedReceives` included. */
 export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Outcome): RecordRow {
   const { submissionId, recordNo, generation, redrives, firstEnqueuedAtMs, expiresAtSeconds, content } = message;
   const recordId = content.kind === 'record' ? idOf(content.fields['record_id']) : undefined;
@@ -74,17 +80,17 @@ const MAX_ID_LENGTH = 200;
 const idOf = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, MAX_ID_LENGTH) : undefined;
 
-const seenBy = ({ row }: Job): { seen?: RecordRow } => (row === undefined ? {} : { seen: row });
+const seenOf = ({ row }: Job): { seen?: RecordRow } => (row === undefined ? {} : { seen: row });
 
 export const succeed = (job: Job, { clock }: ResolutionDeps): Resolution => ({
   kind: 'finish',
   row: rowOf(job, clock, { state: 'succeeded', attempts: job.message.attempt }),
-  ...seenBy(job),
+  ...seenOf(job),
   deadLetter: false,
-  carry: again(job, job.message.attempt),
+  carry: nextMessage(job, job.message.attempt),
 });
 
-/** Ends the record for good; `attempts` is one less where none was made. */
+/** Ends the record; without `tried` this attempt is not counted. */
 export function fail(
   job: Job,
   { clock }: ResolutionDeps,
@@ -93,8 +99,8 @@ export function fail(
   const { reason, detail, state = 'failed', tried = true } = end;
   const attempts = job.message.attempt - (tried ? 0 : 1);
   const outcome = { state, reason, attempts, ...(detail === undefined ? {} : { detail }) };
-  const carry = again(job, job.message.attempt);
-  return { kind: 'finish', row: rowOf(job, clock, outcome), ...seenBy(job), deadLetter: false, carry };
+  const carry = nextMessage(job, job.message.attempt);
+  return { kind: 'finish', row: rowOf(job, clock, outcome), ...seenOf(job), deadLetter: false, carry };
 }
 
 /** An attempt failed: another one after a backoff, or the dead-letter queue after the last. */
@@ -105,7 +111,7 @@ export function retry(
 ): Resolution {
   const { reason, detail, waitingOn, untilMs = 0 } = failure;
   const { attempt } = job.message;
-  const carry = again(job, attempt);
+  const carry = nextMessage(job, attempt);
   if (attempt >= MAX_ATTEMPTS) {
     const last = `The last of ${attempt} attempts ended with ${reason}: ${detail}`;
     const row = rowOf(job, clock, {
@@ -114,7 +120,7 @@ export function retry(
       detail: last,
       attempts: attempt,
     });
-    return { kind: 'finish', row, ...seenBy(job), deadLetter: true, carry };
+    return { kind: 'finish', row, ...seenOf(job), deadLetter: true, carry };
   }
   const waitMs = Math.ceil(Math.max(retryDelayMs(attempt, random), untilMs - clock.now()));
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
@@ -126,26 +132,26 @@ export function retry(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  const message = onward(again(job, attempt + 1));
-  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry }, waitingUntilMs);
+  const message = withoutPlatformRetries(nextMessage(job, attempt + 1));
+  return withNotBefore({ kind: 'return', reason, message, waitMs, row, ...seenOf(job), carry }, waitingUntilMs);
 }
 
-/** Nothing failed, but the record cannot be worked now: it comes back without having lost an attempt. */
+/** Nothing failed, but the record cannot be processed now: it is sent again at no attempt. */
 export function defer(
   job: Job,
   { clock, random }: ResolutionDeps,
   wait: { reason: ReasonCode; untilMs?: number; waitingOn?: string },
 ): Resolution {
   const { reason, untilMs = 0, waitingOn } = wait;
-  const carry = again(job, job.message.attempt);
-  const stumbled = reason === 'dependency_unavailable' ? stumble(carry) : undefined;
-  const message = stumbled?.message ?? onward(carry);
-  const leastMs = Math.max(stumbled?.leastMs ?? LEAST_WAIT_MS, untilMs - clock.now());
+  const carry = nextMessage(job, job.message.attempt);
+  const retried = reason === 'dependency_unavailable' ? nextPlatformRetry(carry) : undefined;
+  const message = retried?.message ?? withoutPlatformRetries(carry);
+  const leastMs = Math.max(retried?.leastMs ?? LEAST_WAIT_MS, untilMs - clock.now());
   const waitMs = spreadMs(leastMs, random, LEAST_SPREAD_MS);
-  // A suspect's marks must not outlive its being worked, and answers that do not fit into a message need the row.
-  const isMarked = receivesOf(job.item) > 1 || job.row?.isolatedReceives !== undefined;
-  const isNoted = waitMs > NOTED_WAIT_MS || isMarked || !fitsQueue(message);
-  if (!isNoted) return { kind: 'return', reason, message, waitMs, carry };
+  // The count of isolated receives must be cleared once the record was processed, and answers that do not fit into a message need the row.
+  const wasIsolated = receivesOf(job.item) > 1 || job.row?.isolatedReceives !== undefined;
+  const isStored = waitMs > STORED_WAIT_MS || wasIsolated || !fitsQueue(message);
+  if (!isStored) return { kind: 'return', reason, message, waitMs, carry };
   const waitingUntilMs = Math.ceil(clock.now() + waitMs);
   const row = rowOf(job, clock, {
     state: 'deferred',
@@ -154,20 +160,20 @@ export function defer(
     ...(waitingOn === undefined ? {} : { waitingOn }),
     waitingUntilMs,
   });
-  return announced({ kind: 'return', reason, message, waitMs, row, ...seenBy(job), carry }, waitingUntilMs);
+  return withNotBefore({ kind: 'return', reason, message, waitMs, row, ...seenOf(job), carry }, waitingUntilMs);
 }
 
 /**
- * A wait that is on the row is on the message too: by it the one message that goes on with the record is told from copies
- * that were left behind, whatever the clocks say.
+ * Writes the wait of the row to the message, too: a message without it has been superseded by the one that has it, whatever the
+ * clocks say.
  */
-function announced(resolution: Extract<Resolution, { kind: 'return' }>, waitingUntilMs: number): Resolution {
-  const tell = (message: RecordMessage): RecordMessage => ({
+function withNotBefore(resolution: Extract<Resolution, { kind: 'return' }>, waitingUntilMs: number): Resolution {
+  const delayed = (message: RecordMessage): RecordMessage => ({
     ...message,
     notBeforeMs: Math.max(message.notBeforeMs ?? 0, waitingUntilMs),
   });
-  // The row may stand although its writer was told that it could not be written.
-  return { ...resolution, message: tell(resolution.message), carry: tell(resolution.carry) };
+  // The row may be stored although the call that wrote it returned an error.
+  return { ...resolution, message: delayed(resolution.message), carry: delayed(resolution.carry) };
 }
 
 /** Characters of a body that leave room for attributes below SQS's 1 MiB, see encodeBody. */
@@ -175,53 +181,53 @@ const MAX_BODY_LENGTH = 1_000_000;
 
 const fitsQueue = (message: RecordMessage): boolean => encodeBody(message).length <= MAX_BODY_LENGTH;
 
-/** The body of a message; without the answers it carries where they make it too large: then the row has them. */
+/** The body of a message, without its answers where they make it too large: then the row has them. */
 export function bodyOf(message: RecordMessage): string {
   const body = encodeBody(message);
   if (body.length <= MAX_BODY_LENGTH) return body;
-  const { answers: _onTheRow, ...rest } = message;
+  const { answers: _inRow, ...rest } = message;
   return encodeBody(rest);
 }
 
-/** Brings a record back of which nothing is known, because its row could not be read: nothing is written over it. */
-export function giveBack(item: Item, deps: Pick<ResolutionDeps, 'random'>): Resolution {
-  // As a new message it has no receives that would tell that it is not a copy.
+/** Sends a record again whose row or head could not be read; nothing is written to its row. */
+export function returnUnread(item: Item, deps: Pick<ResolutionDeps, 'random'>): Resolution {
+  // A new message has a receive count of 1: without the mark it could be discarded as superseded.
   const message: RecordMessage = receivesOf(item) > 1 ? { ...item.message, redelivered: true } : item.message;
   return sendAgain(message, deps);
 }
 
-/** Brings a record back whose row could not be written. */
-export const handBack = (job: Job, deps: Pick<ResolutionDeps, 'random'>): Resolution =>
-  sendAgain(again(job, job.message.attempt), deps);
+/** Sends a record again whose row could not be written. */
+export const returnUnwritten = (job: Job, deps: Pick<ResolutionDeps, 'random'>): Resolution =>
+  sendAgain(nextMessage(job, job.message.attempt), deps);
 
 function sendAgain(message: RecordMessage, deps: Pick<ResolutionDeps, 'random'>): Resolution {
   return { kind: 'return', reason: 'dependency_unavailable', ...afterPlatformFailure(message, deps), carry: message };
 }
 
 /**
- * Brings a message back because something of our own failed: with every time in a row it waits twice as long, so that a
- * lost permission or a throttled table is not asked for every record every few seconds.
+ * The message to send after a call to AWS failed. Every retry in a row waits twice as long, so that a lost permission or a throttled
+ * table is not called for every record every few seconds.
  */
 export function afterPlatformFailure(
   message: RecordMessage,
   { random }: Pick<ResolutionDeps, 'random'>,
 ): { message: RecordMessage; waitMs: number } {
-  const { message: next, leastMs } = stumble(message);
+  const { message: next, leastMs } = nextPlatformRetry(message);
   return { message: next, waitMs: spreadMs(leastMs, random, LEAST_SPREAD_MS) };
 }
 
-function stumble(message: RecordMessage): { message: RecordMessage; leastMs: number } {
+function nextPlatformRetry(message: RecordMessage): { message: RecordMessage; leastMs: number } {
   const platformRetries = (message.platformRetries ?? 0) + 1;
-  const leastMs = Math.min(LONGEST_STUMBLE_MS, LEAST_WAIT_MS * 2 ** (platformRetries - 1));
+  const leastMs = Math.min(LONGEST_PLATFORM_WAIT_MS, LEAST_WAIT_MS * 2 ** (platformRetries - 1));
   return { message: { ...message, platformRetries }, leastMs };
 }
 
-/** A message that goes on for another reason has not stumbled. */
-function onward({ platformRetries: _over, ...message }: RecordMessage): RecordMessage {
+/** Platform retries are counted in a row: a message that is sent for another reason starts again at none. */
+function withoutPlatformRetries({ platformRetries: _over, ...message }: RecordMessage): RecordMessage {
   return message;
 }
 
-/** The message that brings the record back, with what was paid for. */
-function again({ message, answers }: Job, attempt: number): RecordMessage {
+/** The next message of the record, with the answers that were paid for. */
+function nextMessage({ message, answers }: Job, attempt: number): RecordMessage {
   return { ...message, attempt, ...(Object.keys(answers).length === 0 ? {} : { answers }) };
 }

@@ -1,42 +1,64 @@
-import { groupBy } from '../concurrency.ts';
 import { isPassingFailure } from '../errors.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import { isTerminal, type RecordRow, type StopOrder, type Submission } from '../model.ts';
-import type { WorkerDeps } from './deps.ts';
+import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Clock } from '../time.ts';
 import { receivesOf, type Item } from './deliveries.ts';
-import { fail, giveBack, type Job, type Resolution } from './resolution.ts';
+import type { WorkerDeps } from './process-batch.ts';
+import { fail, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
 
-/** One record and what is to become of it. */
-export interface Resolved {
-  item: Item;
-  resolution: Resolution;
+/** Heads of submissions, which say whether a submission was stopped. */
+export interface HeadCache {
+  /** The head, at most {@link MAX_HEAD_AGE_MS} old; `undefined` when there is none (any more). */
+  get(submissionId: string): Promise<Submission | undefined>;
+}
+
+/** A record that is finished this long after its submission was cancelled keeps its outcome. */
+const MAX_HEAD_AGE_MS = 3_000;
+const MAX_HEADS = 100;
+
+export function createHeadCache(submissions: Pick<SubmissionStore, 'get'>, clock: Clock): HeadCache {
+  const entries = new Map<string, { readAtMs: number; submission: Submission }>();
+  return {
+    async get(submissionId) {
+      const entry = entries.get(submissionId);
+      const nowMs = clock.now();
+      if (entry !== undefined && nowMs - entry.readAtMs < MAX_HEAD_AGE_MS) return entry.submission;
+      const submission = await submissions.get(submissionId);
+      entries.delete(submissionId);
+      if (submission === undefined) return undefined;
+      const [oldest] = entries.keys();
+      if (entries.size >= MAX_HEADS && oldest !== undefined) entries.delete(oldest);
+      entries.set(submissionId, { readAtMs: nowMs, submission });
+      return submission;
+    },
+  };
 }
 
 export interface Triage {
-  /** Records that are decided by what is stored about them, without being looked into. */
+  /** Records that need no work: what is stored about them decides. */
   resolved: Resolved[];
   jobs: Job[];
 }
 
-type TriageDeps = Pick<WorkerDeps, 'records' | 'cache' | 'clock' | 'random' | 'telemetry'>;
+type TriageDeps = Pick<WorkerDeps, 'records' | 'heads' | 'clock' | 'random' | 'telemetry'>;
 
-/** Waits that end within this time are over: clocks differ, and a queue's delay is whole seconds. */
+/** Waits that end within this time count as over: clocks differ, and a queue's delay is whole seconds. */
 const SLACK_MS = 1_000;
 
-/** Reads what is stored about a batch's records (one read for the rows, one per submission) and sorts out what needs no work. */
+/** Reads what is stored about a batch's records (one read for the rows, one per submission) and resolves those that need no work. */
 export async function triage(deps: TriageDeps, items: readonly Item[]): Promise<Triage> {
   const rows = await attempt(deps, async () => readRows(deps, items));
   const result: Triage = { resolved: [], jobs: [] };
-  const submissions = groupBy(items, ({ message }) => message.submissionId);
+  const bySubmission = Map.groupBy(items, ({ message }) => message.submissionId);
   await Promise.all(
-    submissions.map(async (group) => {
-      const submissionId = group[0]?.message.submissionId ?? '';
-      const head = await attempt(deps, async () => ({ submission: await deps.cache.get(submissionId) }));
+    [...bySubmission].map(async ([submissionId, group]) => {
+      const head = await attempt(deps, async () => ({ submission: await deps.heads.get(submissionId) }));
       for (const item of group) {
         const known = rows !== undefined && head !== undefined;
         const decision = known
           ? decide(deps, item, rows.get(keyOf(item.message)), head.submission)
-          : giveBack(item, deps);
+          : returnUnread(item, deps);
         if ('kind' in decision) result.resolved.push({ item, resolution: decision });
         else result.jobs.push(decision);
       }
@@ -54,7 +76,7 @@ async function readRows({ records }: TriageDeps, items: readonly Item[]): Promis
   return new Map(rows.map((row) => [keyOf(row), row]));
 }
 
-/** Reads that fail, for whatever reason, give their records back and no others. */
+/** A read that fails, for whatever reason, returns its records to the lane and no others. */
 async function attempt<T>({ telemetry }: TriageDeps, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -71,38 +93,39 @@ function decide(
   submission: Submission | undefined,
 ): Resolution | Job {
   const { message } = item;
-  if (submission === undefined || message.expiresAtSeconds * 1000 <= deps.clock.now()) {
+  const nowMs = deps.clock.now();
+  if (submission === undefined || message.expiresAtSeconds * 1000 <= nowMs) {
     return { kind: 'discard', because: 'expired' };
   }
-  if (row !== undefined && isOver(row, message.generation)) return overtaken(item, row);
+  if (row !== undefined && isSettled(row, message.generation)) return discardSettled(item, row);
   const job = toJob(item, row);
   const stop = stopOf(submission, message.generation);
   if (stop !== undefined) return stopped(deps, job, stop);
-  if (row !== undefined && isLeftBehind(item, row, deps.clock.now())) return { kind: 'discard', because: 'copy' };
-  const { message: again } = job;
-  const waitMs = (again.notBeforeMs ?? 0) - deps.clock.now();
+  if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
+  const { message: next } = job;
+  const waitMs = (next.notBeforeMs ?? 0) - nowMs;
   if (waitMs <= SLACK_MS) return job;
-  return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: again, waitMs, carry: again };
+  return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: next, waitMs, carry: next };
 }
 
 /**
- * True for a copy of a message that has had a successor: the row announces a wait that this message does not know of. Without
- * this, copies of a record that waits would never die out. A message that was received before may be the one whose
- * worker ended between row and successor: it goes on.
+ * True for a message that a later one has superseded: the row has a wait that this message does not know of. Without this check,
+ * copies of a waiting record would never die out. A message that was received before is not superseded: its worker may have ended
+ * after it wrote the row and before it sent the next message.
  */
-const isLeftBehind = (item: Item, row: RecordRow, nowMs: number): boolean =>
+const isSuperseded = (item: Item, row: RecordRow, nowMs: number): boolean =>
   receivesOf(item) === 1 &&
   item.message.redelivered !== true &&
   row.generation === item.message.generation &&
   (row.waitingUntilMs ?? 0) > Math.max(item.message.notBeforeMs ?? 0, nowMs + SLACK_MS);
 
 /** True when the record has its outcome, or belongs to a newer generation than this message. */
-const isOver = (row: RecordRow, generation: number): boolean =>
+const isSettled = (row: RecordRow, generation: number): boolean =>
   row.state === 'succeeded' || row.generation > generation || (row.generation === generation && isTerminal(row.state));
 
-function overtaken(item: Item, stored: RecordRow): Resolution {
+function discardSettled(item: Item, stored: RecordRow): Resolution {
   const { attempt, generation } = item.message;
-  // Its last delivery wrote the row, but could not be acknowledged: perhaps it did not get to the dead-letter queue either.
+  // The worker that wrote this row did not acknowledge the message: it may not have sent the dead letter either.
   const deadLetterAgain =
     stored.state === 'dead_lettered' &&
     stored.generation === generation &&
@@ -112,9 +135,9 @@ function overtaken(item: Item, stored: RecordRow): Resolution {
 }
 
 /**
- * Brings the message up to what the row says. An attempt that it counts as failed is not made again, and the wait that it
- * announces is kept: the worker that wrote it ended before it sent the next message. What was received before keeps saying
- * so as a new message, because that worker may still be at it.
+ * Updates the message with what the row says: an attempt that the row counts is not made again, and a wait on the row is kept,
+ * since the worker that wrote it ended before it sent the next message. A message that was received before is marked as
+ * `redelivered` when it is sent again, because its first worker may still be running.
  */
 function toJob(item: Item, row: RecordRow | undefined): Job {
   const { redelivered: _earlier, ...rest } = item.message;
@@ -128,7 +151,7 @@ function toJob(item: Item, row: RecordRow | undefined): Job {
   return { item, message: { ...rest, attempt, ...wait, ...redelivered }, row, answers };
 }
 
-/** A replay lifts the stop order of the generation before it, also where this worker remembers an older head. */
+/** A replay lifts the stop order of the generation before it, also where this worker has an older head in its cache. */
 function stopOf(submission: Submission, generation: number): StopOrder | undefined {
   return submission.generation >= generation ? submission.stop : undefined;
 }

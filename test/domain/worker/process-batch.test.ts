@@ -619,7 +619,7 @@ describe('duplicates', () => {
     expect(await rig.step()).toMatchObject({ received: 1, failed: [] });
     expect(rig.lane.messages()).toEqual([]);
     expect(rig.company.calls).toEqual([]);
-    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'copy' }]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'superseded' }]);
   });
 
   it('that were received before go on: their worker may have ended before it sent the next one', async () => {

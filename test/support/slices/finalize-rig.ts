@@ -1,4 +1,4 @@
-import { closeFullChunks } from '../../../lambdas/domain/submissions/completion.ts';
+import { closeFullChunks } from '../../../lambdas/domain/ledger/settlement.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps, type FinalizeSettings } from '../../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest, type Manifest } from '../../../lambdas/domain/finalize/manifest.ts';

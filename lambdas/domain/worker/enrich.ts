@@ -1,14 +1,13 @@
-import { lookUp } from '../providers/ask.ts';
-import type { ProviderResult } from '../providers/call.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
+import { lookUp } from '../providers/ask.ts';
+import type { ProviderResult } from '../providers/call.ts';
 import type { TimeBudget } from '../time.ts';
-import type { WorkerDeps } from './deps.ts';
-import { defer, fail, retry, succeed, type Job, type Resolution } from './resolution.ts';
-import { aboutMessage } from './log.ts';
-import type { Resolved } from './triage.ts';
+import { logFieldsOf } from './deliveries.ts';
+import type { WorkerDeps } from './process-batch.ts';
+import { defer, fail, retry, succeed, type Job, type Resolution, type Resolved } from './resolution.ts';
 
-/** A record that passed validation: what each provider is to be asked, and what needs no question. */
+/** A record that passed validation, with the requests to make and the answers that need none. */
 interface Prepared {
   job: Job;
   /** URL by provider. */
@@ -17,10 +16,10 @@ interface Prepared {
 }
 
 /**
- * Validates records and asks the providers what is not yet known, all providers at the same time: each has its own pace, and
- * what one answers is kept whatever the other does. Whatever goes wrong with one record is that record's alone. Never throws.
+ * Validates records and asks the providers for what is not yet known, all providers at the same time: each has its own pace, and
+ * the answer of one is kept whatever the other does. An error of one record affects only that record. Never throws.
  */
-export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Resolved[]> {
+export async function enrich(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Resolved[]> {
   const resolved: Resolved[] = [];
   const prepared: Prepared[] = [];
   for (const job of jobs) {
@@ -36,7 +35,7 @@ export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: T
       if (asking.length === 0) return;
       const questions = asking.map(({ job, urls }) => ({
         url: urls.get(name) ?? '',
-        about: aboutMessage(deps, job.message),
+        about: logFieldsOf(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
       }));
       const answers = await lookUp(deps, api, questions, budget);
@@ -47,18 +46,18 @@ export async function workJobs(deps: WorkerDeps, jobs: readonly Job[], budget: T
     }),
   );
   for (const each of prepared) {
-    const resolution = guarded(deps, each.job, () => conclude(deps, each, results.get(each)));
+    const resolution = guarded(deps, each.job, () => resolve(deps, each, results.get(each)));
     resolved.push({ item: each.job.item, resolution });
   }
   return resolved;
 }
 
-/** An unexpected error is a failed attempt of the one record in whose processing it came up. */
+/** An unexpected error is a failed attempt of the one record in whose processing it occurred. */
 function guarded<T>(deps: WorkerDeps, job: Job, step: () => T): T | Resolution {
   try {
     return step();
   } catch (error) {
-    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', ...aboutMessage(deps, job.message), error });
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'error', ...logFieldsOf(deps, job.message), error });
     return retry(job, deps, { reason: 'internal_error', detail: 'An unexpected error on our side.' });
   }
 }
@@ -85,24 +84,24 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
 }
 
 /**
- * Draws the conclusion from what all providers said: a refusal ends the record, a failure costs it an attempt, and if there is
- * only waiting to be done it waits for the one that takes longest.
+ * Combines the results of all providers: a refusal ends the record, a failure costs it an attempt, and where every missing answer
+ * only has to be waited for, the record waits for the longest wait.
  */
-function conclude(
+function resolve(
   deps: WorkerDeps,
   { job, answers }: Prepared,
   results: Map<string, ProviderResult> = new Map(),
 ): Resolution {
-  const told = [...results].map(([provider, result]) => ({ provider, ...result }));
-  for (const result of told) if (result.kind === 'answer') answers[result.provider] = result.answer;
+  const all = [...results].map(([provider, result]) => ({ provider, ...result }));
+  for (const result of all) if (result.kind === 'answer') answers[result.provider] = result.answer;
   const known: Job = { ...job, answers };
 
-  const refusal = told.find((result) => result.kind === 'permanent');
+  const refusal = all.find((result) => result.kind === 'permanent');
   if (refusal !== undefined) return fail(known, deps, refusal);
 
-  const waits = told.filter((result) => result.kind === 'deferred').toSorted((a, b) => b.untilMs - a.untilMs);
+  const waits = all.filter((result) => result.kind === 'deferred').toSorted((a, b) => b.untilMs - a.untilMs);
   const longest = waits[0];
-  const failures = told.filter((result) => result.kind === 'transient');
+  const failures = all.filter((result) => result.kind === 'transient');
   const failure = failures.toSorted((a, b) => (b.untilMs ?? 0) - (a.untilMs ?? 0))[0];
   if (failure !== undefined) {
     const untilMs = Math.max(failure.untilMs ?? 0, longest?.untilMs ?? 0);

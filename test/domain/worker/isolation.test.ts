@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lambdas/domain/limits.ts';
 import { parseRecordMessage } from '../../../lambdas/domain/queues/messages.ts';
-import { isProvenCrash } from '../../../lambdas/domain/worker/suspects.ts';
+import { isProvenCrash } from '../../../lambdas/domain/worker/isolation.ts';
 import { makeRow } from '../../support/factories.ts';
 import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';
 
@@ -117,7 +117,7 @@ describe('a record that kills its worker', () => {
   });
 });
 
-describe('a suspect', () => {
+describe('an isolated record', () => {
   it('is marked on its row before it starts, and loses the mark when it has been worked', async () => {
     const rig = createWorkerRig();
     await rig.submit(1);
