@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { REASONS, REASON_CODES, type ReasonCode } from '../lambdas/domain/reasons.ts';
+import { isReasonCode, reasonOf } from '../lambdas/domain/reasons.ts';
 import { MAX_REDRIVES } from '../lambdas/domain/redrive/request.ts';
 import type { Skip } from '../lambdas/domain/redrive/run.ts';
 
@@ -53,7 +53,11 @@ export function describeReport(report: Report): string[] {
   const of = submissions > 0 ? ` of ${submissions} submission${submissions === 1 ? '' : 's'}` : '';
   const lines = [dryRun ? 'Dry run: nothing was changed.' : 'Done.'];
   lines.push(`${replayed} record${replayed === 1 ? '' : 's'}${of} ${dryRun ? 'would be' : 'were'} replayed.`);
-  lines.push(...table(report.byReason, (code) => (isReason(code) ? REASONS[code].operator : UNREADABLE)));
+  lines.push(
+    ...table(report.byReason, (code) =>
+      code === 'unreadable_message' || !isReasonCode(code) ? UNREADABLE : reasonOf(code).operator,
+    ),
+  );
   if (replayed > 0) {
     const calls = Object.entries(report.providerCalls).map(([name, count]) => `${name} ${count}`);
     lines.push(
@@ -68,7 +72,6 @@ export function describeReport(report: Report): string[] {
 }
 
 const UNREADABLE = 'A body that no worker can read; perhaps a newer version can.';
-const isReason = (code: string): code is ReasonCode => REASON_CODES.some((known) => known === code);
 const isSkip = (why: string): why is Skip => Object.hasOwn(SKIPS, why);
 const skipInWords = (why: string): string => (isSkip(why) ? SKIPS[why] : '');
 

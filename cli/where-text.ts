@@ -7,7 +7,7 @@ import {
   type RecordRow,
   type Submission,
 } from '../lambdas/domain/model.ts';
-import { REASONS, type ReasonCode } from '../lambdas/domain/reasons.ts';
+import { isReasonCode, reasonOf as explain } from '../lambdas/domain/reasons.ts';
 
 /** Records without an outcome that were looked at, and the rows of those that have one. */
 export interface Waiting {
@@ -79,8 +79,7 @@ function stageOf({ outboxPending, fanOut, state, finalize, source }: Submission,
 const leaseOf = (untilMs: number | undefined, nowMs: number): string =>
   untilMs !== undefined && untilMs > nowMs ? `, a slice works on it until ${time(untilMs)}` : ', no slice works on it';
 
-const isReason = (code: string): code is ReasonCode => Object.hasOwn(REASONS, code);
-const inWords = (code: string): string => (isReason(code) ? REASONS[code].operator : '');
+const inWords = (code: string): string => (isReasonCode(code) ? explain(code).operator : '');
 
 const reasonLines = (failures: readonly [string, number][]): string[] =>
   failures
@@ -148,7 +147,7 @@ export function describeRecord(
 const isWaiting = ({ state }: RecordRow): boolean => state === 'retrying' || state === 'deferred';
 
 const replayOf = ({ reason, submissionId }: RecordRow): string =>
-  reason !== undefined && REASONS[reason].replayHelps
+  reason !== undefined && explain(reason).replayHelps
     ? `can help once the cause is gone: npm run redrive -- --submission ${submissionId} --reason ${reason}`
     : 'cannot help: the file has to be corrected';
 

@@ -1,5 +1,6 @@
 import type { ReasonCode } from './reasons.ts';
 import type { CsvDialect, FileFormat } from './files/reader.ts';
+import type { UnknownCode } from './versions.ts';
 
 /** Number of records in one chunk: one ledger item, one key of the records table. Part of the stored data: never change it. */
 export const CHUNK_RECORDS = 250;
@@ -55,6 +56,8 @@ export interface Submission {
   submissionId: string;
   tenantId: string;
   state: SubmissionState;
+  /** The state as stored, where a newer version wrote one that is not known here: `state` is then what comes nearest. */
+  storedState?: UnknownCode;
   /** Set when the file was rejected: a stable code such as `EMPTY_FILE`, and a sentence. */
   rejection?: { code: string; detail: string };
   /** Absent until fan-out has decided, then fixed. */
@@ -132,7 +135,13 @@ export type ProviderAnswer =
   | { kind: 'found'; data: Record<string, unknown> }
   | { kind: 'not_found' }
   /** The record lacks the provider's lookup key: no call was made. */
-  | { kind: 'not_applicable' };
+  | { kind: 'not_applicable' }
+  /** Of a newer version: kept, shown as it is, and not asked for again. */
+  | { kind: UnknownCode; data?: Record<string, unknown> };
+
+/** What a provider found; undefined where it found nothing. */
+export const dataOf = (answer: ProviderAnswer | undefined): Record<string, unknown> | undefined =>
+  answer !== undefined && 'data' in answer ? answer.data : undefined;
 
 export type ProviderAnswers = Readonly<Record<string, ProviderAnswer>>;
 
@@ -145,6 +154,8 @@ export interface RecordKey {
 /** A row of the records table: the outcome of a record, or the trouble it is in. Never the record itself: the source object has that. */
 export interface RecordRow extends RecordKey {
   state: RowState;
+  /** The state as stored, where a newer version wrote one that is not known here: the record counts as waiting. */
+  storedState?: UnknownCode;
   /** Absent only when the state is `succeeded`. */
   reason?: ReasonCode;
   /** One sentence about this very failure, bounded to {@link MAX_DETAIL_LENGTH} characters, without record content. */
@@ -166,6 +177,8 @@ export interface RecordRow extends RecordKey {
   firstEnqueuedAtMs: number;
   updatedAtMs: number;
   expiresAtSeconds: number;
+  /** Members that a newer version stored: whoever writes the row again keeps them. */
+  others?: Readonly<Record<string, unknown>>;
 }
 
 export const MAX_DETAIL_LENGTH = 300;

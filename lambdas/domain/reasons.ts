@@ -1,3 +1,5 @@
+import { isCode, type UnknownCode } from './versions.ts';
+
 /**
  * Every reason why a record is not succeeded: one closed catalogue, stored in rows, ledger, messages and results files.
  * `permanent` ends the record at once, `transient` costs one attempt, `deferred` costs none.
@@ -120,7 +122,21 @@ export const REASONS = {
   redriven: deferred('The record is being replayed.', 'Redrive sent it again; its earlier failure is in the log.'),
 } as const satisfies Record<string, Reason>;
 
-export type ReasonCode = keyof typeof REASONS;
-export const isReasonCode = (value: string): value is ReasonCode => Object.hasOwn(REASONS, value);
+/** A reason of the catalogue: what this version writes. */
+export type KnownReason = keyof typeof REASONS;
+/** A reason as stored: of the catalogue, or of a newer version's. */
+export type ReasonCode = KnownReason | UnknownCode;
+export const isKnownReason = (value: string): value is KnownReason => Object.hasOwn(REASONS, value);
+export const isReasonCode = (value: unknown): value is ReasonCode => isCode(value);
 /** In the order of the catalogue. */
-export const REASON_CODES: readonly ReasonCode[] = Object.keys(REASONS).filter(isReasonCode);
+export const REASON_CODES: readonly KnownReason[] = Object.keys(REASONS).filter(isKnownReason);
+
+/** What goes for a code that a newer version wrote. Only a redrive by force replays it: whether that helps is not known here. */
+const UNKNOWN_REASON: Reason = {
+  class: 'transient',
+  customer: 'The record was not finished for the reason that this code names.',
+  operator: 'A newer version wrote this code: its catalogue of reasons tells what it means, see docs/upgrading.md.',
+  replayHelps: false,
+  outage: false,
+};
+export const reasonOf = (code: ReasonCode): Reason => (isKnownReason(code) ? REASONS[code] : UNKNOWN_REASON);

@@ -30,6 +30,7 @@ export interface DomainEvent extends EventFields {
     | 'record_discarded'
     | 'record_resent'
     | 'message_dead_lettered'
+    | 'message_handed_back'
     | 'isolated_run_started'
     | 'provider_call'
     | 'provider_blocked'

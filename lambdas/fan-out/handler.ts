@@ -49,5 +49,7 @@ const deps: FanOutDeps = {
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery(deliveries, telemetry, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget)),
+    eachDelivery({ queue: deps.fanOutQueue, telemetry }, deliveries, async (body) =>
+      fanOutSlice(deps, parseFanOutMessage(body), budget),
+    ),
 });

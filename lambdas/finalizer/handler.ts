@@ -44,5 +44,7 @@ const deps: FinalizeDeps = {
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery(deliveries, telemetry, async (body) => finalizeSlice(deps, parseFinalizeMessage(body), budget)),
+    eachDelivery({ queue: deps.finalizeQueue, telemetry }, deliveries, async (body) =>
+      finalizeSlice(deps, parseFinalizeMessage(body), budget),
+    ),
 });

@@ -10,8 +10,8 @@ import { LocalCloudError } from '../cloud/errors.ts';
 
 /** A results file on this disk. */
 export interface ResultFile {
-  readonly kind: 'succeeded' | 'failed';
-  readonly format: 'ndjson' | 'csv';
+  readonly kind: ResultsView['files'][number]['kind'];
+  readonly format: ResultsView['files'][number]['format'];
   readonly path: string;
   readonly records: number;
 }

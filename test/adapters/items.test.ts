@@ -25,7 +25,7 @@ describe('the head item', () => {
 
   const valid = metaItem(makeSubmission(), 'token');
   test.each([
-    ['an unknown state', { ...valid, state: 'sleeping' }],
+    ['a state that is no code', { ...valid, state: 'Fast asleep' }],
     ['no source', { ...valid, source: undefined }],
     ['a source without an ETag', { ...valid, source: { key: 'k', sizeBytes: 1 } }],
     ['a text for a number', { ...valid, generation: '1' }],
@@ -50,7 +50,7 @@ describe('a ledger item', () => {
   });
 
   test.each([
-    ['a reason that is not in the catalogue', { ...valid, f_bad_luck: new Set([1]) }],
+    ['a reason that is no code', { ...valid, 'f_Bad-luck': new Set([1]) }],
     ['offsets that are no numbers', { ...valid, s: new Set(['1']) }],
     ['failures that are no set', { ...valid, f_invalid_record: 3 }],
     ['no chunk', { ...valid, part: 'ledger#x' }],

@@ -17,7 +17,11 @@ const keySchema = v.object({
   pk: v.pipe(v.string(), v.startsWith(PREFIX)),
   keyId: v.string(),
   tenantId: v.string(),
-  scopes: v.array(v.picklist(SCOPES)),
+  /** A scope that only a newer version knows allows nothing here. */
+  scopes: v.pipe(
+    v.array(v.string()),
+    v.transform((scopes) => SCOPES.filter((scope) => scopes.includes(scope))),
+  ),
   createdAtMs: v.number(),
   revokedAtMs: v.exactOptional(v.number()),
   name: v.exactOptional(v.string()),

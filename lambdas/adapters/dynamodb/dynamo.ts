@@ -12,6 +12,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { DependencyUnavailableError, InvalidDataError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
+import { refuseNewerVersion } from '../../domain/versions.ts';
 import { dependencyError } from '../aws-errors.ts';
 import { backoffMs } from '../backoff.ts';
 import { expr, Placeholders, type Expression } from './expression.ts';
@@ -204,14 +205,21 @@ export class DynamoTable {
 
 const describe = (key: Key): string => Object.values(key).join('/');
 
-/** Parses an item as read. Throws {@link InvalidDataError} that names the item and the attribute, without its value. */
+/** Major version of the items: a newer one writes it as attribute `v`. Attributes may be added within it. */
+const ITEM_VERSION = 1;
+
+/**
+ * Parses an item as read. Throws UnsupportedVersionError for one of a newer major version, and {@link InvalidDataError} that names the item
+ * and the attribute, without its value.
+ */
 export function parseItem<S extends v.GenericSchema>(schema: S, item: unknown, what: string): v.InferOutput<S> {
+  refuseNewerVersion(`The stored ${what}`, item, ITEM_VERSION);
   const parsed = v.safeParse(schema, item);
   if (parsed.success) return parsed.output;
   const issue = parsed.issues[0];
   throw new InvalidDataError(
     `The stored ${what} is not valid at ${v.getDotPath(issue) ?? 'its root'}: ${issue.expected ?? issue.type} expected. ` +
-      'It was written by another version or by hand: restore it from the point-in-time backup or delete it.',
+      'It was written by hand: restore it from the point-in-time backup or delete it.',
   );
 }
 

@@ -18,6 +18,7 @@ const FAILED_PREFIX = 'f_';
 
 export const failedAttribute = (reason: ReasonCode): string => `${FAILED_PREFIX}${reason}`;
 export const FAILED_ATTRIBUTES: readonly string[] = REASON_CODES.map(failedAttribute);
+export const isFailedAttribute = (attribute: string): boolean => attribute.startsWith(FAILED_PREFIX);
 /** Every attribute but the keys and the expiry. */
 export const LEDGER_ATTRIBUTES: readonly string[] = ['s', 'c', 'n', 'b', 'l', ...FAILED_ATTRIBUTES];
 
@@ -46,10 +47,10 @@ const ledgerSchema = v.object({
 function failures(item: Item, what: string): Map<ReasonCode, Set<number>> {
   const failed = new Map<ReasonCode, Set<number>>();
   for (const [attribute, value] of Object.entries(item)) {
-    if (!attribute.startsWith(FAILED_PREFIX)) continue;
+    if (!isFailedAttribute(attribute)) continue;
     const reason = attribute.slice(FAILED_PREFIX.length);
     if (!isReasonCode(reason)) {
-      throw new InvalidDataError(`The stored ${what} counts under ${reason}, which is no reason of the catalogue.`);
+      throw new InvalidDataError(`The stored ${what} counts under ${reason}, which is no reason code.`);
     }
     failed.set(reason, parseItem(v.set(v.number()), value, `${attribute} of ${what}`));
   }

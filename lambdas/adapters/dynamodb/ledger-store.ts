@@ -5,9 +5,16 @@ import { emptyChunk } from '../../domain/ledger/ledger.ts';
 import type { LedgerChunk } from '../../domain/model.ts';
 import type { LedgerMarks, LedgerStore } from '../../domain/ledger/ports.ts';
 import type { Clock } from '../../domain/time.ts';
-import { DynamoTable, type Item } from './dynamo.ts';
+import { DynamoTable, type Item, type Written } from './dynamo.ts';
 import { expr, join, named, type Expression } from './expression.ts';
-import { FAILED_ATTRIBUTES, failedAttribute, LEDGER_ATTRIBUTES, ledgerKey, parseLedger } from './ledger-item.ts';
+import {
+  FAILED_ATTRIBUTES,
+  failedAttribute,
+  isFailedAttribute,
+  LEDGER_ATTRIBUTES,
+  ledgerKey,
+  parseLedger,
+} from './ledger-item.ts';
 
 const PARALLEL_WRITES = 8;
 const MAX_ROUNDS = 5;
@@ -46,6 +53,10 @@ const additionsOf = ({ succeeded, cancelled, failed }: LedgerMarks): Change['add
   return all.filter(([, offsets]) => offsets.length > 0);
 };
 
+/** A set of failures for a reason that only a newer version knows. */
+const isUnknownFailure = (attribute: string): boolean =>
+  isFailedAttribute(attribute) && !FAILED_ATTRIBUTES.includes(attribute);
+
 /** The ledger items of the submissions table, see {@link LedgerStore}. */
 export function createLedgerStore(client: DynamoDBDocumentClient, tableName: string, clock: Clock): LedgerStore {
   const table = new DynamoTable(client, tableName, clock);
@@ -58,7 +69,16 @@ export function createLedgerStore(client: DynamoDBDocumentClient, tableName: str
       const written = await table.update(key, updateOf(change), usable);
       if (written.applied) return parseLedger(written.item).chunk;
       const replaced = await table.update(key, replacementOf(change), expr`NOT (${usable})`);
-      if (replaced.applied) return parseLedger(replaced.item).chunk;
+      if (!replaced.applied) continue;
+      const unknown = Object.keys(replaced.item).filter(isUnknownFailure);
+      const leftOver = unknown.filter((attribute) => !change.add.some(([added]) => added === attribute)).map(named);
+      if (leftOver.length === 0) return parseLedger(replaced.item).chunk;
+      const cleared = await table.update(
+        key,
+        expr`REMOVE ${join(leftOver, ', ')}`,
+        expr`attribute_exists(#submissionId)`,
+      );
+      if (cleared.applied) return parseLedger(cleared.item).chunk;
     }
     throw new DependencyUnavailableError(`The ledger ${submissionId}/${chunk} could not be written: too many races.`);
   };
@@ -88,9 +108,13 @@ export function createLedgerStore(client: DynamoDBDocumentClient, tableName: str
     async reopen(submissionId, chunk, offsets) {
       if (offsets.length === 0) return (await find(submissionId, chunk)) ?? emptyChunk(chunk);
       const gone = new Set(offsets);
-      const removals = ['c', ...FAILED_ATTRIBUTES].map((attribute) => expr`${named(attribute)} ${gone}`);
-      const change = expr`DELETE ${join(removals, ', ')}`;
-      const written = await table.update(ledgerKey(submissionId, chunk), change, table.unexpired());
+      const takeOut = async (attributes: readonly string[]): Promise<Written> => {
+        const removals = attributes.map((attribute) => expr`${named(attribute)} ${gone}`);
+        return table.update(ledgerKey(submissionId, chunk), expr`DELETE ${join(removals, ', ')}`, table.unexpired());
+      };
+      let written = await takeOut(['c', ...FAILED_ATTRIBUTES]);
+      const unknown = written.applied ? Object.keys(written.item).filter(isUnknownFailure) : [];
+      if (unknown.length > 0) written = await takeOut(unknown);
       return written.applied ? parseLedger(written.item).chunk : emptyChunk(chunk);
     },
 

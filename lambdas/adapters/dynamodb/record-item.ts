@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { chunkOf, RECORD_STATES, type RecordKey, type RecordRow, type RowState } from '../../domain/model.ts';
-import { REASON_CODES } from '../../domain/reasons.ts';
+import { isReasonCode, type ReasonCode } from '../../domain/reasons.ts';
+import { openPicklist } from '../../domain/versions.ts';
 import { loadAnswers, storeAnswers } from './answers.ts';
 import { parseItem, type Item, type Key } from './dynamo.ts';
 import { itemBytes } from './item-size.ts';
@@ -19,9 +20,11 @@ import { chunkDigits } from './ledger-item.ts';
  *   up        updated at, ms                           ar   receive count of the last start alone
  *   an        answers, see answers.ts, absent = none   rn   resends
  *   expiresAtSeconds
+ * Attributes that are not known here were written by a newer version, and stay.
  */
 
-const ROW_STATES = RECORD_STATES.filter((state): state is RowState => state !== 'pending');
+const ROW_STATES = RECORD_STATES.filter((state) => state !== 'pending');
+const isRowState = (state: string): state is RowState => ROW_STATES.some((known) => known === state);
 
 export const chunkKey = (submissionId: string, chunk: number): string => `${submissionId}#${chunkDigits(chunk)}`;
 
@@ -50,14 +53,14 @@ export function recordItem(row: RecordRow): Item {
     ...present('ar', row.isolatedReceives),
     ...present('rn', row.resends),
   };
-  if (Object.keys(row.answers).length === 0) return item;
-  return { ...item, an: storeAnswers(row.answers, itemBytes({ ...item, an: '' })) };
+  if (Object.keys(row.answers).length === 0) return { ...row.others, ...item };
+  return { ...row.others, ...item, an: storeAnswers(row.answers, itemBytes({ ...item, an: '' })) };
 }
 
-const rowSchema = v.object({
+const rowMembers = {
   chunkKey: v.pipe(v.string(), v.regex(/^.+#\d{5,}$/)),
   recordNo: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  st: v.picklist(ROW_STATES),
+  st: openPicklist(ROW_STATES),
   at: v.number(),
   gn: v.number(),
   fe: v.number(),
@@ -65,14 +68,16 @@ const rowSchema = v.object({
   expiresAtSeconds: v.number(),
   an: v.optional(v.union([v.string(), v.instance(Uint8Array)])),
   rd: v.optional(v.number(), 0),
-  rs: v.optional(v.picklist(REASON_CODES)),
+  rs: v.optional(v.custom<ReasonCode>(isReasonCode, 'a reason code is required')),
   dt: v.optional(v.string()),
   ri: v.optional(v.string()),
   wo: v.optional(v.string()),
   wu: v.optional(v.number()),
   ar: v.optional(v.number()),
   rn: v.optional(v.number()),
-});
+};
+const rowSchema = v.object(rowMembers);
+const isKnown = (attribute: string): boolean => Object.hasOwn(rowMembers, attribute);
 
 /** Throws InvalidDataError when the item is not a row. */
 export function parseRecord(item: Item): RecordRow {
@@ -81,7 +86,8 @@ export function parseRecord(item: Item): RecordRow {
   const row: RecordRow = {
     submissionId: stored.chunkKey.slice(0, stored.chunkKey.lastIndexOf('#')),
     recordNo: stored.recordNo,
-    state: stored.st,
+    // A record in a state that is not known here waits: whoever gets its message works it.
+    ...(isRowState(stored.st) ? { state: stored.st } : { state: 'deferred', storedState: stored.st }),
     attempts: stored.at,
     generation: stored.gn,
     redrives: stored.rd,
@@ -97,5 +103,7 @@ export function parseRecord(item: Item): RecordRow {
   if (stored.wu !== undefined) row.waitingUntilMs = stored.wu;
   if (stored.ar !== undefined) row.isolatedReceives = stored.ar;
   if (stored.rn !== undefined) row.resends = stored.rn;
+  const others = Object.entries(item).filter(([attribute]) => !isKnown(attribute));
+  if (others.length > 0) row.others = Object.fromEntries(others);
   return row;
 }

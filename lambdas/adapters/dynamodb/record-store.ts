@@ -12,9 +12,9 @@ import { chunkKey, parseRecord, recordItem, recordKey } from './record-item.ts';
 /** Writers of one row that may be faster, one after the other. */
 const MAX_ROUNDS = 5;
 
-/** The same content, whatever the order of members and whoever made the objects. */
+/** The same content, whatever the order of members and whoever made the objects; what a newer version added is none of it. */
 const same = (a: RecordRow, b: RecordRow): boolean => isDeepStrictEqual(plain(a), plain(b));
-const plain = (row: RecordRow): unknown => JSON.parse(JSON.stringify(row));
+const plain = ({ storedState: _state, others: _others, ...row }: RecordRow): unknown => JSON.parse(JSON.stringify(row));
 
 /** True when what is stored gives way to `row`. */
 const yields = (stored: RecordRow, row: RecordRow): boolean =>
@@ -25,7 +25,7 @@ const yields = (stored: RecordRow, row: RecordRow): boolean =>
 const unchanged = (seen: RecordRow | undefined, unexpired: Expression): Expression => {
   const absent = expr`attribute_not_exists(#recordNo) OR NOT (${unexpired})`;
   if (seen === undefined) return absent;
-  return expr`${absent} OR (#up = ${seen.updatedAtMs} AND #gn = ${seen.generation} AND #st = ${seen.state})`;
+  return expr`${absent} OR (#up = ${seen.updatedAtMs} AND #gn = ${seen.generation} AND #st = ${seen.storedState ?? seen.state})`;
 };
 
 /** The rows of the records table, see {@link RecordStore}. */
@@ -43,7 +43,8 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
       let known = seen !== undefined && yields(seen, row) ? seen : undefined;
       let next = row;
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const written = await table.put(recordKey(row), recordItem(next), unchanged(known, table.unexpired()));
+        const item = recordItem({ ...next, ...(known?.others && { others: known.others }) });
+        const written = await table.put(recordKey(row), item, unchanged(known, table.unexpired()));
         if (written.applied) return { applied: true, stored: next };
         const standing = await written.standing();
         const [stored] = standing === undefined ? [] : unexpiredRows([standing]);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { isOpen, LANES, SUBMISSION_STATES, type Submission } from '../../domain/model.ts';
+import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState } from '../../domain/model.ts';
+import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
 /** Sort keys of the submissions table. */
@@ -28,16 +29,31 @@ export function openShardOf(submissionId: string): string {
  */
 export const GIVEN_UP_MS = 0;
 
+const FORMATS = ['csv', 'ndjson', 'json'] as const;
+
+/** A code in a place where nothing can go for one that is not known. */
+function refuseUnknown(what: string, item: Item, attribute: string, known: readonly string[]): void {
+  const value = item[attribute];
+  if (isCode(value) && !known.some((code) => code === value))
+    throw new UnsupportedVersionError(`The stored ${what}`, `has an unknown ${attribute}: ${value}`);
+}
+
 const lease = { leaseOwner: v.exactOptional(v.string()), leaseUntilMs: v.exactOptional(v.number()) };
+
+/** Whatever a newer version stops work for, it is to stop: nothing was tried for the records that are left. */
+const stopKind = v.pipe(
+  openPicklist(['cancelled', 'expired']),
+  v.transform((kind): 'cancelled' | 'expired' => (kind === 'expired' ? 'expired' : 'cancelled')),
+);
 
 const metaSchema = v.object({
   submissionId: v.string(),
   tenantId: v.string(),
-  state: v.picklist(SUBMISSION_STATES),
+  state: openPicklist(SUBMISSION_STATES),
   rejection: v.exactOptional(v.object({ code: v.string(), detail: v.string() })),
   lane: v.exactOptional(v.picklist(LANES)),
   source: v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() }),
-  format: v.picklist(['csv', 'ndjson', 'json']),
+  format: v.picklist(FORMATS),
   fileName: v.exactOptional(v.string()),
   expectedRecords: v.exactOptional(v.number()),
   reference: v.exactOptional(v.string()),
@@ -48,11 +64,11 @@ const metaSchema = v.object({
     byteOffset: v.number(),
     records: v.number(),
     line: v.number(),
-    dialect: v.exactOptional(v.object({ delimiter: v.string(), header: v.array(v.string()) })),
+    dialect: v.exactOptional(v.looseObject({ delimiter: v.string(), header: v.array(v.string()) })),
     ...lease,
   }),
   closedChunks: numberSet,
-  stop: v.exactOptional(v.object({ kind: v.picklist(['cancelled', 'expired']), atMs: v.number() })),
+  stop: v.exactOptional(v.object({ kind: stopKind, atMs: v.number() })),
   outboxPending: v.boolean(),
   generation: v.number(),
   resultsVersion: v.number(),
@@ -99,11 +115,28 @@ function withoutGivenUp<T extends Lease>(holder: T): T {
   return shown;
 }
 
-/** Throws InvalidDataError when the item is not a submission's head. */
+const isState = (state: string): state is SubmissionState => SUBMISSION_STATES.some((known) => known === state);
+
+/** A state that is not known here is open while it is to be checked; where it is closed, nobody touches it. */
+function stateOf({
+  state,
+  nextCheckAtMs,
+}: v.InferOutput<typeof metaSchema>): Pick<Submission, 'state' | 'storedState'> {
+  if (isState(state)) return { state };
+  return { state: nextCheckAtMs === undefined ? 'rejected' : 'processing', storedState: state };
+}
+
+/**
+ * Throws UnsupportedVersionError for a head with a lane or format that is not known here, and InvalidDataError when the item is not a
+ * submission's head.
+ */
 export function parseMeta(item: Item): StoredSubmission {
-  const meta = parseItem(metaSchema, item, `head of submission ${String(item['submissionId'])}`);
+  const what = `head of submission ${String(item['submissionId'])}`;
+  refuseUnknown(what, item, 'lane', LANES);
+  refuseUnknown(what, item, 'format', FORMATS);
+  const meta = parseItem(metaSchema, item, what);
   const { createdBy, finalizingBy } = parseItem(tokensSchema, item, `head of submission ${meta.submissionId}`);
-  const submission: Submission = { ...meta, fanOut: withoutGivenUp(meta.fanOut) };
+  const submission: Submission = { ...meta, ...stateOf(meta), fanOut: withoutGivenUp(meta.fanOut) };
   if (meta.finalize !== undefined) submission.finalize = withoutGivenUp(meta.finalize);
   return {
     submission,

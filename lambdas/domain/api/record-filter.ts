@@ -1,6 +1,6 @@
-import type { LedgerChunk, RecordState } from '../model.ts';
+import { RECORD_STATES, type LedgerChunk, type RecordState } from '../model.ts';
 import type { outcomeAt } from '../ledger/ledger.ts';
-import { REASONS, type ReasonCode } from '../reasons.ts';
+import { reasonOf, type ReasonCode } from '../reasons.ts';
 import type { RecordView } from './schemas.ts';
 
 /** What a list of records is narrowed to; everything when both are undefined. */
@@ -45,7 +45,7 @@ export function mayMatch(
   if (outcome === 'failed') return chunk?.failed.get(reason)?.has(offset) ?? false;
   if (outcome === 'cancelled') return reason === 'cancelled';
   // A record that is still open may be in trouble of any kind but a permanent one.
-  return outcome === 'pending' && REASONS[reason].class !== 'permanent';
+  return outcome === 'pending' && reasonOf(reason).class !== 'permanent';
 }
 
 /** Whether the ledger tells too little, so that many a row is read in vain. */
@@ -53,4 +53,7 @@ export const isDecidedByRow = ({ state, reason }: RecordFilter): boolean =>
   reason !== undefined || state === 'retrying' || state === 'deferred' || state === 'dead_lettered';
 
 export const matches = ({ state, reason }: RecordFilter, record: RecordView): boolean =>
-  (state === undefined || STATES[state].includes(record.state)) && (reason === undefined || record.reason === reason);
+  (state === undefined || STATES[state].includes(isRecordState(record.state) ? record.state : 'deferred')) &&
+  (reason === undefined || record.reason === reason);
+
+const isRecordState = (state: string): state is RecordState => RECORD_STATES.some((known) => known === state);

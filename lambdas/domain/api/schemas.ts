@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model.ts';
 import { REASON_CODES } from '../reasons.ts';
+import type { UnknownCode } from '../versions.ts';
 import { isCallbackUrl } from './callback-url.ts';
 
 /* The bodies of requests and answers: what is checked, and what the OpenAPI document says. */
@@ -218,6 +219,12 @@ export const problemSchema = v.object({
 });
 
 export type UploadView = v.InferOutput<typeof uploadSchema>;
-export type SubmissionView = v.InferOutput<typeof submissionSchema>;
-export type RecordView = v.InferOutput<typeof recordSchema>;
-export type ResultsView = v.InferOutput<typeof resultsSchema>;
+/** Answers pass on what a newer version stored: the document lists the codes of this one. */
+type WithUnknown<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | UnknownCode };
+
+export type SubmissionView = WithUnknown<v.InferOutput<typeof submissionSchema>, 'state'>;
+export type RecordView = WithUnknown<v.InferOutput<typeof recordSchema>, 'state' | 'reason'>;
+type ResultsAnswer = v.InferOutput<typeof resultsSchema>;
+export type ResultsView = WithUnknown<Omit<ResultsAnswer, 'files'>, 'state'> & {
+  files: WithUnknown<ResultsAnswer['files'][number], 'kind' | 'format'>[];
+};

@@ -1,6 +1,6 @@
 import type { Tally } from '../ledger/ledger.ts';
-import type { ProviderAnswer, RecordRow, Submission } from '../model.ts';
-import { REASONS, type ReasonCode } from '../reasons.ts';
+import { dataOf, type RecordRow, type Submission } from '../model.ts';
+import { reasonOf, type ReasonCode } from '../reasons.ts';
 import type { RecordView, SubmissionView } from './schemas.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -21,11 +21,11 @@ export function submissionView(
   { submission, tally, estimatedCompletionAtMs, countsAsOfMs }: SubmissionFacts,
   baseUrl: string,
 ): SubmissionView {
-  const { submissionId, state, lane, reference } = submission;
+  const { submissionId, state, storedState, lane, reference } = submission;
   const self = `${baseUrl}${pathOf(submissionId)}`;
   return {
     id: submissionId,
-    state,
+    state: storedState ?? state,
     ...endReason(submission),
     lane: lane ?? null,
     ...(reference !== undefined && { reference }),
@@ -52,7 +52,7 @@ function endReason({ state, stop, rejection }: Submission): { reason?: string; m
   return {};
 }
 
-const reasonInWords = (reason: ReasonCode) => ({ reason, message: REASONS[reason].customer });
+const reasonInWords = (reason: ReasonCode) => ({ reason, message: reasonOf(reason).customer });
 
 /** A record of which nothing is known yet. */
 export const pendingRecordView = (submissionId: string, recordNo: number): RecordView => ({
@@ -64,12 +64,12 @@ export const pendingRecordView = (submissionId: string, recordNo: number): Recor
 
 /** A record as customers see it. */
 export function recordView(row: RecordRow): RecordView {
-  const { submissionId, recordNo, state, reason, attempts, waitingOn, waitingUntilMs } = row;
+  const { submissionId, recordNo, state, storedState, reason, attempts, waitingOn, waitingUntilMs } = row;
   const isWaiting = state === 'retrying' || state === 'deferred';
   return {
     submissionId,
     recordNo,
-    state,
+    state: storedState ?? state,
     ...(reason !== undefined && { reason, message: messageOf(reason, row.detail) }),
     attempts,
     ...(isWaiting && waitingOn !== undefined && { waitingOn }),
@@ -80,13 +80,10 @@ export function recordView(row: RecordRow): RecordView {
 }
 
 const messageOf = (reason: ReasonCode, detail: string | undefined): string =>
-  detail === undefined ? REASONS[reason].customer : `${REASONS[reason].customer} ${detail}`;
+  detail === undefined ? reasonOf(reason).customer : `${reasonOf(reason).customer} ${detail}`;
 
 function outputOf({ recordId, answers }: RecordRow): Record<string, unknown> {
   const output: Record<string, unknown> = { record_id: recordId ?? null };
-  for (const [provider, answer] of Object.entries(answers)) output[provider] = dataOf(answer);
+  for (const [provider, answer] of Object.entries(answers)) output[provider] = dataOf(answer) ?? null;
   return output;
 }
-
-const dataOf = (answer: ProviderAnswer): Record<string, unknown> | null =>
-  answer.kind === 'found' ? answer.data : null;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { formatCsvLine } from '../files/csv-writer.ts';
 import type { CsvDialect } from '../files/reader.ts';
-import type { ProviderAnswers } from '../model.ts';
+import { dataOf, type ProviderAnswers } from '../model.ts';
 import type { ProviderConfig } from '../providers/config.ts';
 
 /*
@@ -68,7 +68,7 @@ export class CsvColumns {
   succeeded(fields: Readonly<Record<string, unknown>>, answers: ProviderAnswers): string {
     const cells = this.#providers.flatMap(({ name, columns }) => {
       const answer = answers[name];
-      const data = answer?.kind === 'found' ? answer.data : undefined;
+      const data = dataOf(answer);
       return [answer?.kind, ...columns.map(({ path }) => valueAt(data, path))];
     });
     return this.#format([...this.#original(fields), ...cells]);

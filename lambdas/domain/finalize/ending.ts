@@ -1,5 +1,5 @@
 import { isOpen, type ClosedState, type Counts, type Submission } from '../model.ts';
-import { REASON_CODES, type ReasonCode } from '../reasons.ts';
+import { isReasonCode, type ReasonCode } from '../reasons.ts';
 import { requestCallback } from './callback.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';
 import { writeManifest, type Manifest, type PartManifest } from './manifest.ts';
@@ -14,9 +14,8 @@ function total(parts: readonly PartManifest[]): Totals {
     counts.succeeded += part.counts.succeeded;
     counts.failed += part.counts.failed;
     counts.cancelled += part.counts.cancelled;
-    for (const reason of REASON_CODES) {
-      const count = part.failures[reason];
-      if (count !== undefined) failures[reason] = (failures[reason] ?? 0) + count;
+    for (const [reason, count = 0] of Object.entries(part.failures)) {
+      if (isReasonCode(reason)) failures[reason] = (failures[reason] ?? 0) + count;
     }
   }
   return { counts, failures, files: parts.flatMap((part) => part.files) };

@@ -3,6 +3,7 @@ import { InvalidDataError } from '../errors.ts';
 import { CLOSED_STATES, type Submission } from '../model.ts';
 import type { ObjectStore } from '../source/ports.ts';
 import { isReasonCode, type ReasonCode } from '../reasons.ts';
+import { openPicklist, refuseNewerVersion } from '../versions.ts';
 
 /**
  * Chunks whose records make one part of the results: 50,000 records. Part of the stored format. Only changing it between two
@@ -12,11 +13,12 @@ export const PART_CHUNKS = 200;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
-const reasonCode = v.custom<ReasonCode>((value) => typeof value === 'string' && isReasonCode(value));
+const reasonCode = v.custom<ReasonCode>(isReasonCode);
+const MANIFEST_VERSION = 1;
 
 const fileSchema = v.object({
-  kind: v.picklist(['succeeded', 'failed']),
-  format: v.picklist(['ndjson', 'csv']),
+  kind: openPicklist(['succeeded', 'failed']),
+  format: openPicklist(['ndjson', 'csv']),
   /** 1-based. Parts follow each other in record order. */
   part: positive,
   key: v.string(),
@@ -33,13 +35,13 @@ const tallySchema = {
   files: v.array(fileSchema),
 };
 
-const partSchema = v.object({ v: v.literal(1), part: positive, chunks: count, ...tallySchema });
+const partSchema = v.object({ v: v.literal(MANIFEST_VERSION), part: positive, chunks: count, ...tallySchema });
 
 const manifestSchema = v.object({
-  v: v.literal(1),
+  v: v.literal(MANIFEST_VERSION),
   submissionId: v.string(),
   version: positive,
-  state: v.picklist(CLOSED_STATES),
+  state: openPicklist(CLOSED_STATES),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   fileName: v.optional(v.string()),
   reference: v.optional(v.string()),
@@ -87,7 +89,9 @@ async function read<S extends v.GenericSchema>(
 ): Promise<v.InferOutput<S> | undefined> {
   const bytes = await objects.getSmall(key, MAX_MANIFEST_BYTES);
   if (!bytes) return undefined;
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), Buffer.from(bytes).toString('utf8'));
+  const text = v.safeParse(v.pipe(v.string(), v.parseJson()), Buffer.from(bytes).toString('utf8'));
+  if (text.success) refuseNewerVersion(`The object ${key}`, text.output, MANIFEST_VERSION);
+  const parsed = text.success ? v.safeParse(schema, text.output) : text;
   if (parsed.success) return parsed.output;
   const issue = parsed.issues[0];
   const place = v.getDotPath(issue) ?? 'its root';

@@ -1,5 +1,5 @@
-import type { ProviderAnswer, ProviderAnswers, RecordRow } from '../model.ts';
-import { REASONS } from '../reasons.ts';
+import { dataOf, type ProviderAnswers, type RecordRow } from '../model.ts';
+import { reasonOf } from '../reasons.ts';
 import type { SourceItem } from '../source/source.ts';
 import type { FailureCells } from './columns.ts';
 import { failureReason } from './recount.ts';
@@ -16,7 +16,7 @@ function failureOf(input: Input, row: RecordRow) {
   const reason = failureReason(row);
   return {
     reason,
-    message: REASONS[reason].customer,
+    message: reasonOf(reason).customer,
     ...(row.detail !== undefined && { detail: row.detail }),
     ...(input.kind === 'defect' && input.raw !== undefined && { raw: input.raw }),
   };
@@ -49,12 +49,10 @@ function found(answers: ProviderAnswers): { output?: unknown; match?: unknown } 
   const entries = Object.entries(answers);
   if (entries.length === 0) return {};
   return {
-    output: inKeyOrder(Object.fromEntries(entries.map(([name, answer]) => [name, dataOf(answer)]))),
+    output: inKeyOrder(Object.fromEntries(entries.map(([name, answer]) => [name, dataOf(answer) ?? null]))),
     match: inKeyOrder(Object.fromEntries(entries.map(([name, { kind }]) => [name, kind]))),
   };
 }
-
-const dataOf = (answer: ProviderAnswer): unknown => (answer.kind === 'found' ? answer.data : null);
 
 /** Stores need not keep the order of keys; a repeated slice must write the same bytes. */
 function inKeyOrder(value: unknown): unknown {

@@ -6,6 +6,9 @@ import { resultKey, type ResultFile } from './manifest.ts';
 /** Text is handed on in pieces of about this length. */
 const PIECE_LENGTH = 64 * 1024;
 
+/** What is written; a manifest of a newer version may name more. */
+type Written = Pick<ResultFile, 'part'> & { kind: 'succeeded' | 'failed'; format: keyof typeof CONTENT_TYPES };
+
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 
 /** One object of the results while it is written: counts and hashes what goes through it, holds a piece of it at a time. */
@@ -23,7 +26,7 @@ export class ResultFileWriter {
     objects: ObjectStore,
     submission: Pick<Submission, 'tenantId' | 'submissionId'>,
     version: number,
-    file: Pick<ResultFile, 'kind' | 'format' | 'part'>,
+    file: Written,
     header = '',
   ) {
     const key = resultKey(submission, version, file);

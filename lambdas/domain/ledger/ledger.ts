@@ -19,9 +19,10 @@ export function outcomeAt(chunk: LedgerChunk, offset: number): 'succeeded' | 'fa
   return chunk.cancelled.has(offset) ? 'cancelled' : 'pending';
 }
 
-/** The reason a failed offset counts under: the first of the catalogue's order, so that a number in two sets counts once. */
+/** The reason a failed offset counts under: the first of the catalogue's order, unknown ones last, so that a number in two sets counts once. */
 export function reasonAt(chunk: LedgerChunk, offset: number): ReasonCode | undefined {
-  return REASON_CODES.find((reason) => chunk.failed.get(reason)?.has(offset));
+  const isCounted = (reason: ReasonCode): boolean => chunk.failed.get(reason)?.has(offset) ?? false;
+  return REASON_CODES.find(isCounted) ?? [...chunk.failed.keys()].toSorted().find(isCounted);
 }
 
 /** Offsets with an outcome, in ascending order. */
@@ -42,12 +43,13 @@ export function openOffsets(chunk: LedgerChunk, size: number): number[] {
 
 export interface Tally {
   counts: Counts;
-  failures: Partial<Record<ReasonCode, number>>;
+  /** Failed records by reason code. */
+  failures: Record<string, number>;
 }
 
 /** Counts a whole submission from its ledger. `pending` is what fan-out has seen and nobody has finished. */
 export function tally(submission: Pick<Submission, 'fanOut'>, ledger: readonly LedgerChunk[]): Tally {
-  const failures: Partial<Record<ReasonCode, number>> = {};
+  const failures: Record<string, number> = {};
   let succeeded = 0;
   let failed = 0;
   let cancelled = 0;

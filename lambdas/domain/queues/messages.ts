@@ -1,33 +1,47 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
+import type { ProviderAnswers } from '../model.ts';
+import { isReasonCode, type ReasonCode } from '../reasons.ts';
+import { isCode, refuseNewerVersion, UnsupportedVersionError, type UnknownCode } from '../versions.ts';
 
-/** Version of the message bodies on the queues. A consumer parks what it does not know in the dead-letter queue. */
+/**
+ * Major version of the message bodies on the queues. Members may be added within it: consumers ignore those that they do not know, and
+ * whoever sends a message again carries them on.
+ */
 export const MESSAGE_VERSION = 1;
 
-const answer = v.variant('kind', [
-  v.strictObject({ kind: v.literal('found'), data: v.record(v.string(), v.unknown()) }),
-  v.strictObject({ kind: v.literal('not_found') }),
-  v.strictObject({ kind: v.literal('not_applicable') }),
-]);
+const data = v.record(v.string(), v.unknown());
+const KINDS = ['found', 'not_found', 'not_applicable'];
+const unknownKind = v.custom<UnknownCode>((value) => isCode(value) && !KINDS.includes(value));
 
 /** Answers of the providers by name, as they are kept in rows and carried by messages. */
-export const answersSchema = v.record(v.string(), answer);
+export const answersSchema: v.GenericSchema<unknown, ProviderAnswers> = v.record(
+  v.string(),
+  v.union([
+    v.variant('kind', [
+      v.looseObject({ kind: v.literal('found'), data }),
+      v.looseObject({ kind: v.literal('not_found') }),
+      v.looseObject({ kind: v.literal('not_applicable') }),
+    ]),
+    v.looseObject({ kind: unknownKind, data: v.exactOptional(data) }),
+  ]),
+);
 
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** What fan-out found at a position of the file: a record, or a row that is none. */
 const contentSchema = v.variant('kind', [
-  v.strictObject({ kind: v.literal('record'), fields: v.record(v.string(), v.unknown()) }),
-  v.strictObject({
+  v.object({ kind: v.literal('record'), fields: v.record(v.string(), v.unknown()) }),
+  v.object({
     kind: v.literal('defect'),
-    reason: v.picklist(['malformed_row', 'record_too_large']),
+    reason: v.custom<ReasonCode>(isReasonCode),
     defect: v.string(),
     detail: v.string(),
   }),
 ]);
 
-const recordMessageSchema = v.strictObject({
+const recordMembers = {
   v: v.literal(MESSAGE_VERSION),
   submissionId: v.string(),
   tenantId: v.string(),
@@ -50,54 +64,58 @@ const recordMessageSchema = v.strictObject({
   /** Answers already paid for, carried so that they survive even when the row could not be written. */
   answers: v.optional(answersSchema),
   content: contentSchema,
-});
+};
 
 /** One record on its lane's queue. */
-export type RecordMessage = v.InferOutput<typeof recordMessageSchema>;
+export type RecordMessage = v.InferOutput<v.ObjectSchema<typeof recordMembers, undefined>>;
 export type RecordContent = RecordMessage['content'];
 
-const fanOutMessageSchema = v.strictObject({
-  v: v.literal(MESSAGE_VERSION),
-  submissionId: v.string(),
-  tenantId: v.string(),
-});
+const fanOutMembers = { v: v.literal(MESSAGE_VERSION), submissionId: v.string(), tenantId: v.string() };
 /** Asks fan-out to begin or continue: where it continues is in the submission, not in the message. */
-export type FanOutMessage = v.InferOutput<typeof fanOutMessageSchema>;
+export type FanOutMessage = v.InferOutput<v.ObjectSchema<typeof fanOutMembers, undefined>>;
 
-const finalizeMessageSchema = v.strictObject({
-  v: v.literal(MESSAGE_VERSION),
+const finalizeMembers = {
+  ...fanOutMembers,
   kind: v.picklist(['results', 'callback']),
-  submissionId: v.string(),
-  tenantId: v.string(),
   /** 1-based number of the delivery attempt of a callback. */
   attempt: v.optional(positive),
-});
+};
 /** Asks the finalizer to write the results, or to tell the customer's callback URL. */
-export type FinalizeMessage = v.InferOutput<typeof finalizeMessageSchema>;
+export type FinalizeMessage = v.InferOutput<v.ObjectSchema<typeof finalizeMembers, undefined>>;
 
 const reader =
-  <S extends v.GenericSchema>(name: string, schema: S) =>
-  (body: string): v.InferOutput<S> => {
+  <T>(name: string, schema: v.GenericSchema<unknown, T>) =>
+  (body: string): T => {
+    const what = `The ${name} message`;
     let value: unknown;
     try {
       value = JSON.parse(body);
     } catch (cause) {
-      throw new InvalidDataError(`The ${name} message is not JSON.`, { cause });
+      throw new InvalidDataError(`${what} is not JSON.`, { cause });
     }
+    refuseNewerVersion(what, value, MESSAGE_VERSION);
     const parsed = v.safeParse(schema, value);
     if (parsed.success) return parsed.output;
-    const issue = parsed.issues[0];
-    throw new InvalidDataError(
-      `The ${name} message is not valid at ${v.getDotPath(issue) ?? 'its root'}: ${issue.type} expected.`,
-    );
+    const [issue] = parsed.issues;
+    const place = v.getDotPath(issue) ?? 'its root';
+    if (parsed.issues.every(isUnknownChoice))
+      throw new UnsupportedVersionError(what, `has an unknown code at ${place}`);
+    throw new InvalidDataError(`${what} is not valid at ${place}: ${issue.type} expected.`);
   };
 
-/** Parses a lane message's body. Throws {@link InvalidDataError} without quoting record content. */
-export const parseRecordMessage = reader('record', recordMessageSchema);
-/** Parses a fan-out message's body. Throws {@link InvalidDataError}. */
-export const parseFanOutMessage = reader('fan-out', fanOutMessageSchema);
-/** Parses a finalize message's body. Throws {@link InvalidDataError}. */
-export const parseFinalizeMessage = reader('finalize', finalizeMessageSchema);
+/** A code in a place where each has a meaning of its own (lane, kind): nothing can go for one that is not known. */
+const isUnknownChoice = ({ type, input }: v.BaseIssue<unknown>): boolean =>
+  (type === 'picklist' || type === 'variant') && isCode(input);
+
+/**
+ * Parses a lane message's body; members that are not known stay in it. Throws {@link UnsupportedVersionError}, and {@link InvalidDataError}
+ * without quoting record content.
+ */
+export const parseRecordMessage = reader<RecordMessage>('record', v.looseObject(recordMembers));
+/** Parses a fan-out message's body, like {@link parseRecordMessage}. */
+export const parseFanOutMessage = reader<FanOutMessage>('fan-out', v.looseObject(fanOutMembers));
+/** Parses a finalize message's body, like {@link parseRecordMessage}. */
+export const parseFinalizeMessage = reader<FinalizeMessage>('finalize', v.looseObject(finalizeMembers));
 
 /**
  * Serializes a body in ASCII: every other character is escaped, because SQS refuses some characters that JSON allows

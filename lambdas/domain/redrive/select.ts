@@ -1,6 +1,6 @@
 import { reasonAt } from '../ledger/ledger.ts';
 import { type LedgerChunk, type RecordRow, type Submission, isOpen, isTerminal, recordNoAt } from '../model.ts';
-import { REASONS } from '../reasons.ts';
+import { reasonOf } from '../reasons.ts';
 import type { RedriveRequest } from './request.ts';
 import type { RedriveDeps, Skip } from './run.ts';
 
@@ -94,5 +94,5 @@ export function whyNot(
 ): Skip | undefined {
   if (isHalfReopened(row)) return undefined;
   if (row.redrives >= maxRedrives) return 'exhausted';
-  return force || (row.reason && REASONS[row.reason].replayHelps) ? undefined : 'not_helpful';
+  return force || (row.reason && reasonOf(row.reason).replayHelps) ? undefined : 'not_helpful';
 }

@@ -3,6 +3,7 @@ import { DependencyUnavailableError, isPassingFailure, LeaseLostError, type Slui
 import { encodeBody } from '../queues/messages.ts';
 import type { Delivery, QueueSender } from '../queues/ports.ts';
 import type { EventFields, Telemetry } from '../telemetry.ts';
+import { UnsupportedVersionError } from '../versions.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from '../time.ts';
 
 /*
@@ -83,14 +84,18 @@ function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
   return { ...(submissionId !== undefined && { submissionId }), ...(tenantId !== undefined && { tenantId }) };
 }
 
+/** How long a message of a newer version stays hidden before the next process of the fleet may look at it. */
+const HAND_BACK_MS = 60_000;
+
 /**
- * Works deliveries one after the other, whatever becomes of the others.
+ * Works deliveries one after the other, whatever becomes of the others. A message of a newer version goes back to its queue as a new one, so
+ * that no receive is counted: it waits for a process that can read it.
  *
  * @returns ids of the messages that must be delivered again, because their work ended in an error.
  */
 export async function eachDelivery(
+  { queue, telemetry }: { queue: QueueSender; telemetry: Telemetry },
   deliveries: readonly Delivery[],
-  telemetry: Telemetry,
   work: (body: string) => Promise<void>,
 ): Promise<string[]> {
   const failed: string[] = [];
@@ -98,6 +103,10 @@ export async function eachDelivery(
     try {
       await work(body);
     } catch (error) {
+      if (error instanceof UnsupportedVersionError && (await isHandedBack(queue, body))) {
+        telemetry.emit({ name: 'message_handed_back', level: 'warn', ...idsIn(body), error });
+        continue;
+      }
       telemetry.emit({
         name: 'unexpected_error',
         level: isPassingFailure(error) ? 'warn' : 'error',
@@ -108,4 +117,10 @@ export async function eachDelivery(
     }
   }
   return failed;
+}
+
+async function isHandedBack(queue: QueueSender, body: string): Promise<boolean> {
+  const { tenantId = 'unknown' } = idsIn(body);
+  const failures = await queue.send([{ body, group: tenantId, delayMs: HAND_BACK_MS }]);
+  return failures.length === 0;
 }

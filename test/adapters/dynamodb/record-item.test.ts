@@ -90,13 +90,13 @@ describe('rows as items', () => {
 
   const valid = recordItem(makeRow());
   test.each([
-    ['an unknown state', { ...valid, st: 'lost' }],
-    ['a pending state, which has no row', { ...valid, st: 'pending' }],
-    ['an unknown reason', { ...valid, rs: 'because' }],
+    ['a state that is no code', { ...valid, st: 'Lost?' }],
+    ['a reason that is no code', { ...valid, rs: 'because of that' }],
     ['a key without a chunk', { ...valid, chunkKey: 'sub_1' }],
     ['no generation', { ...valid, gn: undefined }],
     ['answers that are no JSON', { ...valid, an: '{' }],
-    ['answers of no known kind', { ...valid, an: '{"geo":{"kind":"maybe"}}' }],
+    ['answers of a kind that is no code', { ...valid, an: '{"geo":{"kind":"May be"}}' }],
+    ['an answer without its data', { ...valid, an: '{"geo":{"kind":"found"}}' }],
     ['answers that were never compressed', { ...valid, an: Buffer.from('plain') }],
   ])('an item with %s is refused by name', (_what, item) => {
     expect(() => parseRecord(item)).toThrow(InvalidDataError);

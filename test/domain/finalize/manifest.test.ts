@@ -40,7 +40,7 @@ describe('the manifest of results', () => {
   it.each([
     ['its root', 'not JSON'],
     ['version', JSON.stringify({ ...manifest, version: 0 })],
-    ['failures', JSON.stringify({ ...manifest, failures: { made_up: 1 } })],
+    ['failures', JSON.stringify({ ...manifest, failures: { 'made up': 1 } })],
     ['files.0.sha256', JSON.stringify({ ...manifest, files: [{ ...manifest.files[0], sha256: 'x' }] })],
   ])('is refused with the place that is wrong: %s', async (place, text) => {
     const { objects } = createMemoryWorld({ clock: createTestClock() });

@@ -40,7 +40,8 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       if (stored !== undefined && (stands(stored, row) || (ifUnchanged && isNews))) {
         return { applied: isDeepStrictEqual(stored, row), stored: structuredClone(stored) };
       }
-      const next = isNews ? mergeOver(row, stored) : row;
+      const merged = isNews ? mergeOver(row, stored) : row;
+      const next = stored?.others ? { ...merged, others: stored.others } : merged;
       const rows = submissions.get(row.submissionId) ?? new Map<number, RecordRow>();
       submissions.set(row.submissionId, rows.set(row.recordNo, structuredClone(next)));
       return { applied: true, stored: structuredClone(next) };
