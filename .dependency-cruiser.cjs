@@ -4,7 +4,7 @@
  */
 
 const DOMAIN_PACKAGES = '(^|/)node_modules/(valibot|@valibot/to-json-schema|ulid|p-limit|csv-parse|ajv|ajv-formats)/';
-const DOMAIN_CORE_MODULES = '^(node:)?(buffer|crypto|stream|stream/promises|zlib)$';
+const DOMAIN_CORE_MODULES = '^(node:)?(buffer|crypto|stream|stream/promises|util|zlib)$';
 const SHARED_BY_FUNCTIONS = '^lambdas/(domain|adapters|runtime)/';
 const ENVIRONMENT = '^lambdas/[^/]+/env[.]ts$';
 
@@ -87,12 +87,16 @@ module.exports = {
     {
       name: 'infrastructure-knows-environments',
       comment:
-        'Of the functions, infrastructure knows their variables, metrics, types, lanes, and how capacity is derived.',
+        'Of the functions, infrastructure knows variables, metrics, types, lanes, operations, and how capacity is derived.',
       severity: 'error',
       from: { path: '^(bin|lib)/' },
       to: {
         path: '^lambdas/',
-        pathNot: [ENVIRONMENT, '^lambdas/domain/(capacity|model)[.]ts$', '^lambdas/runtime/metric-names[.]ts$'],
+        pathNot: [
+          ENVIRONMENT,
+          '^lambdas/domain/(capacity|model|api/(operations|problems))[.]ts$',
+          '^lambdas/runtime/metric-names[.]ts$',
+        ],
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,7 +1,7 @@
 import { Validations, type App } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
-import { ROUTES } from './constructs/api.ts';
+import { OPERATIONS } from '../lambdas/domain/api/operations.ts';
 import type { Sluice } from './sluice.ts';
 
 /** A finding of the rules that is accepted: where, and why. */
@@ -75,7 +75,10 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
       id: 'AwsSolutions-APIG4',
       reason: 'Everybody may read the API description, and browsers ask with OPTIONS without a key, before they call.',
       stack: 'pipeline',
-      paths: [`${METHODS}/v1/openapi.json/GET`, ...ROUTES.map(({ path }) => `${METHODS}${path}/OPTIONS`)],
+      paths: [
+        ...['GET', 'ANY'].map((method) => `${METHODS}${OPERATIONS.getDescription.path}/${method}`),
+        ...Object.values(OPERATIONS).map(({ path }) => `${METHODS}${path}/OPTIONS`),
+      ],
     },
     {
       id: 'AwsSolutions-COG4',

@@ -2,7 +2,7 @@ import { createApiKeyStore } from '../adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../adapters/clients.ts';
 import { authorize, type AuthorizerAnswer } from '../domain/api/authorization.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { thrownOut } from '../runtime/sanitize-error.ts';
+import { sanitizeError } from '../runtime/sanitize-error.ts';
 import { readAuthorizerEnvironment } from './env.ts';
 
 const env = readAuthorizerEnvironment();
@@ -13,6 +13,6 @@ export const handler = async (event: unknown): Promise<AuthorizerAnswer> => {
   try {
     return await authorize(keys, event);
   } catch (error) {
-    throw thrownOut(error);
+    throw sanitizeError(error);
   }
 };

@@ -2,7 +2,7 @@ import { isPassingFailure } from '../domain/errors.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import type { TimeBudget } from '../domain/time.ts';
 import type { InvocationTelemetry } from './telemetry.ts';
-import { thrownOut } from './sanitize-error.ts';
+import { sanitizeError } from './sanitize-error.ts';
 
 export interface EventHandlerOptions<R> {
   work: (event: unknown, budget: TimeBudget) => Promise<R>;
@@ -20,7 +20,7 @@ export function eventHandler<R>({ work, telemetry }: EventHandlerOptions<R>) {
       return await work(event, invocationBudget(context));
     } catch (error) {
       telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
-      throw thrownOut(error);
+      throw sanitizeError(error);
     } finally {
       telemetry.flush();
     }

@@ -1,6 +1,7 @@
+import { matchesEtag } from '../domain/api/etag.ts';
 import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../domain/api/operations.ts';
 import { ProblemError } from '../domain/api/problems.ts';
-import type { Answer, ApiResponse, Caller } from '../domain/api/request.ts';
+import type { Answer, ApiRequest, ApiResponse, Caller } from '../domain/api/request.ts';
 import { DependencyUnavailableError } from '../domain/errors.ts';
 import type { EventFields } from '../domain/telemetry.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
@@ -30,8 +31,8 @@ const UNAVAILABLE_RETRY_SECONDS = 5;
 const NOBODY: Caller = { tenantId: '', keyId: '', scopes: [] };
 
 /**
- * A function behind an API Gateway proxy integration: finds the operation, checks the caller's scope, and turns whatever is
- * thrown into a problem document. It never throws itself for what a client sends.
+ * A function behind an API Gateway proxy integration: finds the operation, checks the caller's scope, and turns errors into
+ * problem documents. It throws for no request that a client can send.
  */
 export function httpHandler(options: HttpOptions): HttpHandler {
   const { telemetry } = options;
@@ -40,9 +41,10 @@ export function httpHandler(options: HttpOptions): HttpHandler {
     try {
       const event = parseEvent(rawEvent);
       const cors = corsHeaders(options.corsOrigins, headerOf(event, 'origin'));
-      return await answer(options, event, context)
-        .then((response) => toResult(response, cors))
-        .catch((error: unknown) => toProblemResult(options, event, error, cors));
+      const response = await answer(options, event, context).catch((error: unknown) =>
+        toProblem(options, event, error),
+      );
+      return toResult(event, response, cors);
     } finally {
       telemetry.flush();
     }
@@ -50,28 +52,35 @@ export function httpHandler(options: HttpOptions): HttpHandler {
 }
 
 async function answer(options: HttpOptions, event: ProxyEvent, context: InvocationContext): Promise<ApiResponse> {
-  const candidates = operationsAt(event.resource);
+  const candidates = OPERATION_IDS.filter((id) => OPERATIONS[id].path === event.resource);
   if (candidates.length === 0) throw new ProblemError('not_found', 'There is nothing at this path.');
-  const allow = candidates.map(([, { method }]) => method);
+  const allow = candidates.map((id) => OPERATIONS[id].method).flatMap((method) => METHODS_OF[method]);
   if (event.httpMethod === 'OPTIONS') return preflight(allow);
-  const [id, operation] = candidates.find(([, { method }]) => method === event.httpMethod) ?? [];
+  const id = candidates.find((candidate) => METHODS_OF[OPERATIONS[candidate].method].includes(event.httpMethod));
   const respond = id && options.answers[id];
-  if (operation === undefined || respond === undefined) {
-    throw new ProblemError('method_not_allowed', `The path answers to ${allow.join(' and ')}.`, { allow });
+  if (id === undefined || respond === undefined) {
+    throw new ProblemError('method_not_allowed', `This path has the methods ${allow.join(', ')}.`, { allow });
   }
-  const caller = operation.scope === undefined ? NOBODY : mustHaveScope(event, operation.scope);
-  return respond(requestOf(event, invocationBudget(context)), caller);
+  const { scope }: Operation = OPERATIONS[id];
+  const caller = scope === undefined ? NOBODY : mustHaveScope(event, scope);
+  const request = requestOf(event, invocationBudget(context));
+  return unlessUnchanged(request, await respond(request, caller));
 }
 
-function operationsAt(resource: string): [OperationId, Operation][] {
-  return OPERATION_IDS.filter((id) => OPERATIONS[id].path === resource).map((id) => [id, OPERATIONS[id]]);
-}
+/** A path with GET has HEAD as well. */
+const METHODS_OF: Record<Operation['method'], readonly string[]> = { GET: ['GET', 'HEAD'], POST: ['POST'] };
 
 const preflight = (methods: readonly string[]): ApiResponse => ({
   status: 204,
   headers: { ...preflightHeaders(methods), Allow: [...methods, 'OPTIONS'].join(', ') },
   body: undefined,
 });
+
+function unlessUnchanged({ headers }: ApiRequest, response: ApiResponse): ApiResponse {
+  const etag = response.headers?.['ETag'];
+  if (etag === undefined || !matchesEtag(headers['if-none-match'], etag)) return response;
+  return { status: 304, headers: { ETag: etag }, body: undefined };
+}
 
 function mustHaveScope(event: ProxyEvent, scope: string): Caller {
   const caller = callerOf(event);
@@ -80,50 +89,47 @@ function mustHaveScope(event: ProxyEvent, scope: string): Caller {
   throw new ProblemError('missing_scope', `The API key ${caller.keyId} lacks the scope ${scope}. Use one that has it.`);
 }
 
-const toResult = ({ status, headers, body }: ApiResponse, cors: Record<string, string>): ProxyResult => ({
-  statusCode: status,
-  headers: {
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    'Cache-Control': 'no-store',
-    ...headers,
-    ...cors,
-  },
-  body: body === undefined ? '' : JSON.stringify(body),
-  isBase64Encoded: false,
-});
-
-function toProblemResult(
-  { telemetry }: HttpOptions,
+function toResult(
   event: ProxyEvent,
-  error: unknown,
+  { status, headers, body }: ApiResponse,
   cors: Record<string, string>,
 ): ProxyResult {
+  return {
+    statusCode: status,
+    headers: {
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      'Cache-Control': 'no-store',
+      'X-Request-Id': event.requestContext.requestId,
+      ...headers,
+      ...cors,
+    },
+    body: body === undefined || event.httpMethod === 'HEAD' ? '' : JSON.stringify(body),
+    isBase64Encoded: false,
+  };
+}
+
+/** The problem that an error is for the caller. Errors that are not the caller's are logged. */
+function toProblem({ telemetry }: HttpOptions, event: ProxyEvent, error: unknown): ApiResponse {
   const problem = asProblem(error);
   const isOurs = problem.status >= 500 && problem.code !== 'system_busy';
   if (isOurs) {
-    const { resource, httpMethod } = event;
-    const level = problem.code === 'internal_error' ? 'error' : 'warn';
     telemetry.emit({
       name: 'unexpected_error',
-      level,
+      level: problem.code === 'internal_error' ? 'error' : 'warn',
       outcome: problem.code,
-      detail: `${httpMethod} ${resource}`,
+      detail: `${event.httpMethod} ${event.resource}`,
       ...aboutRequest(event),
       error,
     });
   }
-  const result = toResult(
-    {
-      status: problem.status,
-      headers: { 'Content-Type': 'application/problem+json', ...problem.headers() },
-      body: problem.toProblem(isOurs ? event.requestContext.requestId : undefined),
-    },
-    cors,
-  );
-  return result;
+  return {
+    status: problem.status,
+    headers: { 'Content-Type': 'application/problem+json', ...problem.headers() },
+    body: problem.toProblem(isOurs ? event.requestContext.requestId : undefined),
+  };
 }
 
-/** Whose request it is and what it is about; nothing of a path that is not of the form of our ids. */
+/** Tenant, submission and record of a request, where they have the form of our ids. */
 function aboutRequest(event: ProxyEvent): EventFields {
   const tenantId = callerOf(event)?.tenantId;
   const { id = '', recordNo = '' } = event.pathParameters ?? {};
@@ -142,7 +148,7 @@ function asProblem(error: unknown): ProblemError {
       cause: error,
     });
   }
-  return new ProblemError('internal_error', 'We have been told. Name the requestId when you ask about it.', {
+  return new ProblemError('internal_error', 'The error was logged. Name the requestId when you ask about it.', {
     cause: error,
   });
 }

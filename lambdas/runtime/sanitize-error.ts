@@ -16,7 +16,7 @@ export function framesOf({ stack = '', message }: Error): string[] {
  * What a function may end with: Lambda itself writes name, message and stack of it into the log. The words of an error that is
  * not ours stay inside, since a parser quotes what it could not read; what remains is its name and the place.
  */
-export function thrownOut(error: unknown): SluiceError {
+export function sanitizeError(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const isError = error instanceof Error;
   const ours = new SluiceError(`An unexpected ${isError ? error.name : typeof error} ended the invocation.`);

@@ -10,7 +10,7 @@ import { listRecords } from '../domain/api/records-page.ts';
 import { getRecord } from '../domain/api/records.ts';
 import { getResults } from '../domain/api/results.ts';
 import { getSubmission, listSubmissions } from '../domain/api/status.ts';
-import { createTallyMemory } from '../domain/api/counts-cache.ts';
+import { createCountsCache } from '../domain/api/counts-cache.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
@@ -27,7 +27,7 @@ const telemetry = createTelemetry({
 });
 
 const deps = {
-  tallies: createTallyMemory(clock),
+  countsCache: createCountsCache(clock),
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),

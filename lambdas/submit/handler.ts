@@ -1,5 +1,5 @@
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
-import { createAnswerMemory } from '../adapters/dynamodb/idempotency-store.ts';
+import { createIdempotencyStore } from '../adapters/dynamodb/idempotency-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
@@ -8,7 +8,7 @@ import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts'
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
 import { createUpload } from '../domain/api/uploads.ts';
-import { createTallyMemory } from '../domain/api/counts-cache.ts';
+import { createCountsCache } from '../domain/api/counts-cache.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { secureRandom } from '../runtime/random.ts';
@@ -26,10 +26,10 @@ const telemetry = createTelemetry({
 });
 
 const deps = {
-  tallies: createTallyMemory(clock),
+  countsCache: createCountsCache(clock),
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
-  answers: createAnswerMemory(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
+  answers: createIdempotencyStore(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
   objects: createObjectStore(s3, env.BUCKET),
   presigner: createPresigner(s3, env.BUCKET),
   fanOutQueue: createQueueSender(createSqsClient(), env.FANOUT_QUEUE_URL, clock),

@@ -6,6 +6,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { Stage } from '../../config/stage.ts';
+import { OPERATIONS, type Operation } from '../../lambdas/domain/api/operations.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
 import type { Authorizer } from './authorizer.ts';
 import { answerWithProblems } from './gateway-problems.ts';
@@ -24,27 +25,6 @@ export interface ApiProps {
   readonly alarms: Alarms;
 }
 
-interface Route {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly handler: 'submit' | 'status';
-  /** Anybody may call it. */
-  readonly open?: boolean;
-}
-
-/** Every route of the API. What is not here is 404 at the gateway. */
-export const ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/v1/openapi.json', handler: 'status', open: true },
-  { method: 'POST', path: '/v1/uploads', handler: 'submit' },
-  { method: 'POST', path: '/v1/submissions', handler: 'submit' },
-  { method: 'GET', path: '/v1/submissions', handler: 'status' },
-  { method: 'GET', path: '/v1/submissions/{id}', handler: 'status' },
-  { method: 'POST', path: '/v1/submissions/{id}/cancel', handler: 'submit' },
-  { method: 'GET', path: '/v1/submissions/{id}/records', handler: 'status' },
-  { method: 'GET', path: '/v1/submissions/{id}/records/{recordNo}', handler: 'status' },
-  { method: 'GET', path: '/v1/submissions/{id}/results', handler: 'status' },
-];
-
 /** Server errors within five minutes that are more than a caller's bad luck. */
 const SERVER_ERROR_THRESHOLD = 5;
 /** The slowest one in a hundred answers that callers need not put up with; a cold start with the largest direct body takes less. */
@@ -53,7 +33,7 @@ const SLOW_P99_MS = 5_000;
 /** The REST API: routes, authorizer, throttling, access log. */
 export class Api extends Construct {
   readonly restApi: apigateway.RestApi;
-  /** Base of the paths in {@link ROUTES}, without a slash at its end. */
+  /** Base of the paths in {@link OPERATIONS}, without a slash at its end. */
   readonly url: string;
   readonly accessLog: logs.ILogGroup;
 
@@ -103,19 +83,21 @@ export class Api extends Construct {
       submit: new apigateway.LambdaIntegration(submit.fn.fn, options),
       status: new apigateway.LambdaIntegration(status.fn.fn, options),
     };
-    for (const { method, path, handler, open } of ROUTES) {
-      const authorization =
-        open === true
-          ? { authorizationType: apigateway.AuthorizationType.NONE }
-          : { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer: authorizer.authorizer };
-      this.restApi.root.resourceForPath(path).addMethod(method, integrations[handler], authorization);
-    }
-    if (stage.api.corsOrigins.length === 0) return;
-    // A browser asks first, and without the key. The function answers, since it knows which origins may call.
-    for (const path of new Set(ROUTES.map((route) => route.path))) {
-      this.restApi.root
-        .resourceForPath(path)
-        .addMethod('OPTIONS', integrations.status, { authorizationType: apigateway.AuthorizationType.NONE });
+    const withKey = {
+      authorizationType: apigateway.AuthorizationType.CUSTOM,
+      authorizer: authorizer.authorizer,
+    };
+    const withoutKey = { authorizationType: apigateway.AuthorizationType.NONE };
+    for (const [path, operations] of Map.groupBy(Object.values<Operation>(OPERATIONS), (operation) => operation.path)) {
+      const resource = this.restApi.root.resourceForPath(path);
+      const isOpen = operations.some(({ scope }) => scope === undefined);
+      for (const { method, handledBy, scope } of operations) {
+        resource.addMethod(method, integrations[handledBy], scope === undefined ? withoutKey : withKey);
+      }
+      // HEAD, and methods that the path does not have: the function answers 405 and says which it has.
+      resource.addMethod('ANY', integrations.status, isOpen ? withoutKey : withKey);
+      // A browser asks first, and without the key. The function answers, since it knows which origins may call.
+      if (stage.api.corsOrigins.length > 0) resource.addMethod('OPTIONS', integrations.status, withoutKey);
     }
   }
 

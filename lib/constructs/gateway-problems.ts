@@ -1,87 +1,36 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { PROBLEMS, problemType, WWW_AUTHENTICATE, type ProblemCode } from '../../lambdas/domain/api/problems.ts';
 
-interface Problem {
-  readonly id: string;
+interface GatewayProblem {
   readonly type: ResponseType;
-  readonly status: number;
-  readonly code: string;
-  readonly title: string;
+  readonly code: ProblemCode;
   readonly retryAfterSeconds?: number;
 }
 
-/** What the gateway answers by itself, before or instead of a function: codes and titles of lambdas/domain/api/problems.ts. */
-const PROBLEMS: readonly Problem[] = [
-  {
-    id: 'Unauthorized',
-    type: ResponseType.UNAUTHORIZED,
-    status: 401,
-    code: 'unauthorized',
-    title: 'A valid API key is required',
-  },
+/** What the gateway answers by itself, before or instead of a function, by the id of its construct. */
+const GATEWAY_PROBLEMS: Readonly<Record<string, GatewayProblem>> = {
+  Unauthorized: { type: ResponseType.UNAUTHORIZED, code: 'unauthorized' },
   // The authorizer denies keys that are not good, and nothing else: what a good key may do, the functions decide.
-  {
-    id: 'AccessDenied',
-    type: ResponseType.ACCESS_DENIED,
-    status: 401,
-    code: 'unauthorized',
-    title: 'A valid API key is required',
-  },
-  // The gateway's words for a path or method that does not exist.
-  {
-    id: 'NoRoute',
-    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
-    status: 404,
-    code: 'not_found',
-    title: 'There is nothing at this path',
-  },
-  {
-    id: 'TooLarge',
-    type: ResponseType.REQUEST_TOO_LARGE,
-    status: 413,
-    code: 'body_too_large',
-    title: 'The request body is too large: upload the file instead',
-  },
-  {
-    id: 'Throttled',
-    type: ResponseType.THROTTLED,
-    status: 429,
-    code: 'too_many_requests',
-    title: 'Too many requests at once',
-    retryAfterSeconds: 1,
-  },
-  {
-    id: 'AuthorizerFailed',
-    type: ResponseType.AUTHORIZER_FAILURE,
-    status: 503,
-    code: 'unavailable',
-    title: 'A part of the system does not answer at the moment',
-    retryAfterSeconds: 5,
-  },
-  {
-    id: 'AuthorizerMisconfigured',
+  AccessDenied: { type: ResponseType.ACCESS_DENIED, code: 'unauthorized' },
+  // The gateway's name for a path that does not exist.
+  NoRoute: { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'not_found' },
+  TooLarge: { type: ResponseType.REQUEST_TOO_LARGE, code: 'body_too_large' },
+  Throttled: { type: ResponseType.THROTTLED, code: 'too_many_requests', retryAfterSeconds: 1 },
+  AuthorizerFailed: { type: ResponseType.AUTHORIZER_FAILURE, code: 'unavailable', retryAfterSeconds: 5 },
+  AuthorizerMisconfigured: {
     type: ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
-    status: 503,
     code: 'unavailable',
-    title: 'A part of the system does not answer at the moment',
     retryAfterSeconds: 5,
   },
-  {
-    id: 'FunctionFailed',
-    type: ResponseType.INTEGRATION_FAILURE,
-    status: 503,
-    code: 'unavailable',
-    title: 'A part of the system does not answer at the moment',
-    retryAfterSeconds: 5,
-  },
-  {
-    id: 'FunctionTimedOut',
-    type: ResponseType.INTEGRATION_TIMEOUT,
-    status: 504,
-    code: 'timed_out',
-    title: 'The request took too long',
-    retryAfterSeconds: 5,
-  },
-];
+  FunctionFailed: { type: ResponseType.INTEGRATION_FAILURE, code: 'unavailable', retryAfterSeconds: 5 },
+  FunctionTimedOut: { type: ResponseType.INTEGRATION_TIMEOUT, code: 'timed_out', retryAfterSeconds: 5 },
+};
+
+/** Everything else keeps the status that the gateway chose. */
+const DEFAULT_PROBLEMS: Readonly<Record<string, GatewayProblem>> = {
+  OtherClientError: { type: ResponseType.DEFAULT_4XX, code: 'invalid_request' },
+  OtherServerError: { type: ResponseType.DEFAULT_5XX, code: 'internal_error' },
+};
 
 /**
  * Makes the gateway's own errors problem documents (RFC 9457), like those of the functions.
@@ -90,34 +39,24 @@ const PROBLEMS: readonly Problem[] = [
  * another origin sees a failed request instead of the problem.
  */
 export function answerWithProblems(api: RestApi, corsOrigins: readonly string[]): void {
-  const cors: Record<string, string> =
-    corsOrigins.length === 1 ? { 'Access-Control-Allow-Origin': `'${corsOrigins[0]}'` } : {};
-  for (const { id, type, status, code, title, retryAfterSeconds } of PROBLEMS) {
+  const [origin] = corsOrigins.length === 1 ? corsOrigins : [];
+  const add = (id: string, { type, code, retryAfterSeconds }: GatewayProblem, hasStatus: boolean): void => {
+    const { status, title } = PROBLEMS[code];
+    const members = { type: problemType(code), title, ...(hasStatus && { status }), code };
     api.addGatewayResponse(id, {
       type,
-      statusCode: String(status),
+      ...(hasStatus && { statusCode: String(status) }),
       responseHeaders: {
         'Content-Type': "'application/problem+json'",
         'Cache-Control': "'no-store'",
-        ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': `'${retryAfterSeconds}'` }),
-        ...cors,
+        'X-Request-Id': 'context.requestId',
+        ...(code === 'unauthorized' && { 'WWW-Authenticate': `'${WWW_AUTHENTICATE}'` }),
+        ...(retryAfterSeconds !== undefined && { 'Retry-After': `'${retryAfterSeconds}'` }),
+        ...(origin !== undefined && { 'Access-Control-Allow-Origin': `'${origin}'` }),
       },
-      templates: { 'application/json': problem({ title, status, code }) },
+      templates: { 'application/json': JSON.stringify({ ...members, requestId: '$context.requestId' }) },
     });
-  }
-  // Everything else keeps the status that the gateway chose.
-  for (const [id, type, title, code] of [
-    ['OtherClientError', ResponseType.DEFAULT_4XX, 'The request is not valid', 'invalid_request'],
-    ['OtherServerError', ResponseType.DEFAULT_5XX, 'The request could not be processed', 'internal_error'],
-  ] as const) {
-    api.addGatewayResponse(id, {
-      type,
-      responseHeaders: { 'Content-Type': "'application/problem+json'", 'Cache-Control': "'no-store'", ...cors },
-      templates: { 'application/json': problem({ title, code }) },
-    });
-  }
+  };
+  for (const [id, problem] of Object.entries(GATEWAY_PROBLEMS)) add(id, problem, true);
+  for (const [id, problem] of Object.entries(DEFAULT_PROBLEMS)) add(id, problem, false);
 }
-
-/** A problem document; the gateway puts its request's id into it. */
-const problem = (members: { title: string; code: string; status?: number }): string =>
-  JSON.stringify({ type: `urn:sluice:problem:${members.code}`, ...members, requestId: '$context.requestId' });

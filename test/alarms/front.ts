@@ -1,6 +1,6 @@
 import { createSubmission } from '../../lambdas/domain/api/submissions.ts';
 import { getSubmission, listSubmissions } from '../../lambdas/domain/api/status.ts';
-import { createTallyMemory } from '../../lambdas/domain/api/counts-cache.ts';
+import { createCountsCache } from '../../lambdas/domain/api/counts-cache.ts';
 import type { TimeBudget } from '../../lambdas/domain/time.ts';
 import { httpHandler, type HttpHandler } from '../../lambdas/runtime/http.ts';
 import { createTestAnswerMemory } from '../support/api/answer-memory.ts';
@@ -85,7 +85,7 @@ export class Front {
       ...ports,
       fanOutQueue: ports.queues.live.fanOut,
       answers: this.#answers,
-      tallies: createTallyMemory(clock),
+      countsCache: createCountsCache(clock),
       presigner: NO_PRESIGNER,
       telemetry,
       clock,

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
-import { ROUTES } from '../../lib/constructs/api.ts';
+import { OPERATIONS, type Operation } from '../../lambdas/domain/api/operations.ts';
 import { synthesize, type Synthesized } from './synthesized.ts';
-import { PROBLEMS, type ProblemCode } from '../../lambdas/domain/api/problems.ts';
+import { PROBLEMS, WWW_AUTHENTICATE, type ProblemCode } from '../../lambdas/domain/api/problems.ts';
 
 const methodSchema = v.object({
   HttpMethod: v.string(),
@@ -34,37 +34,54 @@ function methodsOf({ ofType, referenced, resources }: Synthesized) {
   }));
 }
 
+const operations = Object.values<Operation>(OPERATIONS);
+const paths = [...new Set(operations.map(({ path }) => path))];
+const isOf =
+  (kind: 'operations' | 'ANY' | 'OPTIONS') =>
+  ({ route }: { route: string }) => {
+    const [method = ''] = route.split(' ');
+    return kind === 'operations' ? method !== 'ANY' && method !== 'OPTIONS' : method === kind;
+  };
+
 const stages = { dev: synthesize(dev), prod: synthesize(prod) };
 
 describe('the API', () => {
   it('has the routes of its description and no others', () => {
-    const routes = methodsOf(stages.prod).map(({ route }) => route);
-    expect(routes.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
-    expect(routes).toHaveLength(9);
+    const routes = methodsOf(stages.prod).filter(isOf('operations'));
+    expect(routes.map(({ route }) => route).sort()).toEqual(
+      operations.map(({ method, path }) => `${method} ${path}`).sort(),
+    );
   });
 
-  it('lets the submit function change things and the status function answer', () => {
-    const handlers = methodsOf(stages.prod).map(({ route, handler }) => [route.split(' ')[0], handler]);
-    expect(handlers).toEqual(handlers.map(([method]) => [method, method === 'POST' ? 'SubmissionSubmit' : 'Status']));
+  it('hands each operation to the function that answers it', () => {
+    const handlers = { submit: 'SubmissionSubmit', status: 'Status' };
+    for (const { method, path, handledBy } of operations) {
+      const found = methodsOf(stages.prod).find(({ route }) => route === `${method} ${path}`);
+      expect([method, path, found?.handler]).toEqual([method, path, handlers[handledBy]]);
+    }
+  });
+
+  it('lets the status function answer HEAD, and methods that a path does not have', () => {
+    const others = methodsOf(stages.prod).filter(isOf('ANY'));
+    expect(others.map(({ route }) => route).sort()).toEqual(paths.map((path) => `ANY ${path}`).sort());
+    expect(new Set(others.map(({ handler }) => handler))).toEqual(new Set(['Status']));
   });
 
   it('asks for a key on every route but its own description', () => {
     const open = methodsOf(stages.prod).filter(({ authorization }) => authorization !== 'CUSTOM');
-    expect(open.map(({ route }) => route)).toEqual(['GET /v1/openapi.json']);
+    expect(open.map(({ route }) => route).sort()).toEqual(['ANY /v1/openapi.json', 'GET /v1/openapi.json']);
     const authorizers = methodsOf(stages.prod).flatMap(({ authorizer }) => authorizer ?? []);
-    expect(authorizers).toHaveLength(8);
+    expect(authorizers).toHaveLength(operations.length + paths.length - 2);
     expect(new Set(authorizers).size).toBe(1);
   });
 
   it('answers browsers that ask before they call, where there are origins, and only then', () => {
-    const asked = methodsOf(stages.dev).filter(({ route }) => route.startsWith('OPTIONS'));
-    expect(asked.map(({ route }) => route.replace('OPTIONS ', '')).sort()).toEqual(
-      [...new Set(ROUTES.map(({ path }) => path))].sort(),
-    );
+    const asked = methodsOf(stages.dev).filter(isOf('OPTIONS'));
+    expect(asked.map(({ route }) => route.replace('OPTIONS ', '')).sort()).toEqual([...paths].sort());
     expect(new Set(asked.map(({ authorization, handler }) => `${authorization} ${handler}`))).toEqual(
       new Set(['NONE Status']),
     );
-    expect(methodsOf(stages.prod).filter(({ route }) => route.startsWith('OPTIONS'))).toEqual([]);
+    expect(methodsOf(stages.prod).filter(isOf('OPTIONS'))).toEqual([]);
   });
 
   it('hands every body over as it came', () => {
@@ -168,7 +185,13 @@ describe('the gateway’s own errors', () => {
     });
     if (document['status'] !== undefined) expect(document['status']).toBe(status);
     if (response.StatusCode !== undefined) expect(document['status']).toBe(Number(response.StatusCode));
-    expect(response.ResponseParameters['gatewayresponse.header.Content-Type']).toBe("'application/problem+json'");
+    expect(response.ResponseParameters).toMatchObject({
+      'gatewayresponse.header.Content-Type': "'application/problem+json'",
+      'gatewayresponse.header.X-Request-Id': 'context.requestId',
+    });
+    expect(response.ResponseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
+      status === 401 ? `'${WWW_AUTHENTICATE}'` : undefined,
+    );
   });
 
   it('leave nothing to the gateway’s defaults', () => {

@@ -124,10 +124,18 @@ describe('a request is refused before its operation', () => {
 
   test('when its path has no such method, and says which it has', async () => {
     const { handler } = handlerOf(async () => ({ status: 200, body: {} }));
-    for (const httpMethod of ['DELETE', 'PUT', 'HEAD', 'post', 'constructor']) {
+    for (const httpMethod of ['DELETE', 'PUT', 'post', 'constructor']) {
       const { statusCode, headers, body } = await handler(event({ httpMethod }), context);
       expect([statusCode, headers['Allow'], JSON.parse(body).code]).toEqual([405, 'POST', 'method_not_allowed']);
     }
+    const both = await handler(event({ httpMethod: 'DELETE', resource: '/v1/submissions' }), context);
+    expect(both.headers['Allow']?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
+  });
+
+  test('by HEAD without a body, where there is no GET', async () => {
+    const { handler } = handlerOf(async () => ({ status: 200, body: {} }));
+    const { statusCode, headers, body } = await handler(event({ httpMethod: 'HEAD' }), context);
+    expect([statusCode, headers['Allow'], body]).toEqual([405, 'POST', '']);
   });
 
   test('when another function answers it', async () => {
@@ -140,10 +148,39 @@ describe('an answer', () => {
     const { handler } = handlerOf(async () => ({ status: 201, headers: { Location: 'x' }, body: { a: 'ä' } }));
     expect(await handler(event(), context)).toEqual({
       statusCode: 201,
-      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', Location: 'x' },
+      headers: {
+        'Content-Type': 'application/json',
+        'Cache-Control': 'no-store',
+        'X-Request-Id': REQUEST_ID,
+        Location: 'x',
+      },
       body: '{"a":"ä"}',
       isBase64Encoded: false,
     });
+  });
+
+  test('to HEAD is that to GET without its body', async () => {
+    const api = createTestApi();
+    const get = await api.call('GET', '/v1/submissions');
+    const head = await api.call('HEAD', '/v1/submissions');
+    expect([head.status, head.headers, head.text]).toEqual([get.status, get.headers, '']);
+  });
+
+  test('that the caller has already is not sent again', async () => {
+    const { handler } = handlerOf(async () => ({ status: 200, headers: { ETag: 'W/"a"' }, body: { big: true } }));
+    const ask = async (tag: string) => {
+      const headers = { 'If-None-Match': tag };
+      const { statusCode, body, headers: answered } = await handler(event({ headers, multiValueHeaders: {} }), context);
+      return [statusCode, body, answered['ETag'], 'Content-Type' in answered];
+    };
+    for (const same of ['W/"a"', '"a"', '"b", W/"a"', '*']) expect(await ask(same)).toEqual([304, '', 'W/"a"', false]);
+    for (const other of ['W/"b"', '', 'a', '"a'])
+      expect(await ask(other)).toEqual([200, '{"big":true}', 'W/"a"', true]);
+  });
+
+  test('that asks for a key says by which scheme', async () => {
+    const { status, headers } = await createTestApi().call('GET', '/v1/submissions', { tenant: null });
+    expect([status, headers['WWW-Authenticate']]).toEqual([401, 'Bearer realm="sluice"']);
   });
 
   test('that is a problem has its own type, headers and no request id of ours', async () => {
@@ -152,7 +189,11 @@ describe('an answer', () => {
     });
     const { statusCode, headers, body } = await handler(event(), context);
     expect(statusCode).toBe(503);
-    expect(headers).toMatchObject({ 'Content-Type': 'application/problem+json', 'Retry-After': '7' });
+    expect(headers).toMatchObject({
+      'Content-Type': 'application/problem+json',
+      'Retry-After': '7',
+      'X-Request-Id': REQUEST_ID,
+    });
     expect(JSON.parse(body)).toEqual({
       type: 'urn:sluice:problem:system_busy',
       title: expect.any(String),
@@ -218,7 +259,7 @@ describe('pages of other origins', () => {
       const { headers } = await call(['https://other.example', ORIGIN], ORIGIN, method);
       expect(headers).toMatchObject({
         'Access-Control-Allow-Origin': ORIGIN,
-        'Access-Control-Expose-Headers': 'location, retry-after',
+        'Access-Control-Expose-Headers': expect.stringMatching(/^x-request-id, location, etag, .*retry-after/),
         Vary: 'Origin',
       });
     }
@@ -255,7 +296,7 @@ describe('pages of other origins', () => {
     expect(headers).toMatchObject({
       'Access-Control-Allow-Origin': ORIGIN,
       'Access-Control-Allow-Methods': 'POST',
-      'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key',
+      'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key, if-none-match',
       'Access-Control-Max-Age': '3600',
     });
     expect(headers).not.toHaveProperty('Content-Type');

@@ -18,7 +18,7 @@ const UNSTABLE: readonly string[] = [
  *
  * @param expiresAfterSeconds - as long as what was accepted is kept
  */
-export function createAnswerMemory(
+export function createIdempotencyStore(
   client: DynamoDBDocumentClient,
   tableName: string,
   expiresAfterSeconds: number,

@@ -1,5 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { create as contentDisposition } from 'content-disposition';
 import type { Presigner } from '../../domain/api/ports.ts';
 
 /**
@@ -29,7 +30,7 @@ export function createPresigner(client: S3Client, bucket: string): Presigner {
       const command = new GetObjectCommand({
         Bucket: bucket,
         Key: key,
-        ...(fileName === undefined ? {} : { ResponseContentDisposition: attachment(fileName) }),
+        ...(fileName === undefined ? {} : { ResponseContentDisposition: contentDisposition(fileName) }),
       });
       const url = await getSignedUrl(client, command, {
         expiresIn: expiresInSeconds,
@@ -38,11 +39,4 @@ export function createPresigner(client: S3Client, bucket: string): Presigner {
       return { url, expiresAtMs: nowMs + expiresInSeconds * 1000 };
     },
   };
-}
-
-/** Both forms of RFC 6266: the plain one for old programs, the encoded one (RFC 8187) for every name. */
-function attachment(fileName: string): string {
-  const plain = fileName.replaceAll(/[^\w. -]/g, '_');
-  const encoded = encodeURIComponent(fileName).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -26,7 +26,7 @@ export interface CountsCache {
   remember(submission: Submission, tally: Tally): void;
 }
 
-export function createTallyMemory(clock: Clock): CountsCache {
+export function createCountsCache(clock: Clock): CountsCache {
   const remembered = new Map<string, CountedTally & { of: string }>();
   return {
     knows: (submissionId) => remembered.has(submissionId),

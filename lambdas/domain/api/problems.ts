@@ -39,6 +39,12 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** The `type` of a problem document. */
+export const problemType = (code: ProblemCode): string => `urn:sluice:problem:${code}`;
+
+/** What a 401 asks for (RFC 6750). */
+export const WWW_AUTHENTICATE = 'Bearer realm="sluice"';
+
 /** What is wrong with one part of a request. */
 export interface RequestIssue {
   /** JSON pointer into the body. */
@@ -59,7 +65,7 @@ export interface Problem {
   detail: string;
   errors?: RequestIssue[];
   retryAfterSeconds?: number;
-  /** Only where the operator needs it to find the cause. */
+  /** Of the answer; the operator finds the cause by it. */
   requestId?: string;
 }
 
@@ -94,7 +100,7 @@ export class ProblemError extends SluiceError {
   toProblem(requestId?: string): Problem {
     const { status, title } = PROBLEMS[this.code];
     return {
-      type: `urn:sluice:problem:${this.code}`,
+      type: problemType(this.code),
       title,
       status,
       code: this.code,
@@ -110,11 +116,12 @@ export class ProblemError extends SluiceError {
     return {
       ...(this.retryAfterSeconds !== undefined && { 'Retry-After': String(this.retryAfterSeconds) }),
       ...(this.allow && { Allow: this.allow.join(', ') }),
+      ...(this.code === 'unauthorized' && { 'WWW-Authenticate': WWW_AUTHENTICATE }),
     };
   }
 }
 
-/** The one answer to everything that is not there or belongs to somebody else: nothing in it depends on which. */
+/** The one answer to everything that is not there or belongs to another tenant: it is the same for both. */
 export const notFound = (): ProblemError =>
   new ProblemError('not_found', 'There is no such submission or record, or it has expired.');
 

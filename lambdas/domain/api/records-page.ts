@@ -3,7 +3,7 @@ import { outcomeAt } from '../ledger/ledger.ts';
 import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { RecordStore } from '../records/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { readHead, readWithLedger } from './facts.ts';
+import { readHead, readWithLedger } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import { isDecidedByRow, mayMatch, matches, type RecordFilter } from './record-filter.ts';
 import { viewOf, type RecordsDeps } from './records.ts';

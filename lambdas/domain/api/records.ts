@@ -1,7 +1,7 @@
 import type { RecordRow, Submission } from '../model.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
-import { readHead } from './facts.ts';
+import { readHead } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import { invalidPart, notFound } from './problems.ts';
 import type { Answer } from './request.ts';

@@ -3,7 +3,7 @@ import { isOpen } from '../model.ts';
 import type { ObjectStore } from '../source/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
-import { readHead } from './facts.ts';
+import { readHead } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import type { Presigner } from './ports.ts';
 import { ProblemError } from './problems.ts';

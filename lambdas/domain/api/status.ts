@@ -3,7 +3,7 @@ import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
-import { factsOfHead, readFacts, type FactsDeps } from './facts.ts';
+import { summaryOfHead, readSummary, type SummaryDeps } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import type { Answer } from './request.ts';
 import { noParametersSchema, submissionListParametersSchema, type SubmissionView } from './schemas.ts';
@@ -14,16 +14,16 @@ const PARALLEL_READS = 8;
 
 /** GET /v1/submissions/{id} */
 export const getSubmission =
-  (deps: FactsDeps): Answer =>
+  (deps: SummaryDeps): Answer =>
   async (request, { tenantId }) => {
     parseQuery(noParametersSchema, request.query);
-    const facts = await readFacts(deps, tenantId, request.path['id'] ?? '');
-    return { status: 200, body: submissionView(facts, request.baseUrl) };
+    const summary = await readSummary(deps, tenantId, request.path['id'] ?? '');
+    return { status: 200, body: submissionView(summary, request.baseUrl) };
   };
 
 /** GET /v1/submissions: newest first. */
 export const listSubmissions =
-  (deps: FactsDeps): Answer =>
+  (deps: SummaryDeps): Answer =>
   async (request, { tenantId }) => {
     const { state, limit, cursor } = parseQuery(submissionListParametersSchema, request.query);
     const scope = ['submissions', tenantId, state ?? ''];
@@ -54,7 +54,7 @@ async function readPage(submissions: SubmissionStore, query: ListQuery): ReturnT
 }
 
 async function viewsOf(
-  deps: FactsDeps,
+  deps: SummaryDeps,
   submissions: readonly Submission[],
   baseUrl: string,
 ): Promise<SubmissionView[]> {
@@ -62,9 +62,9 @@ async function viewsOf(
   const views: SubmissionView[] = [];
   for (let from = 0; from < submissions.length; from += PARALLEL_READS) {
     const read = await Promise.all(
-      submissions.slice(from, from + PARALLEL_READS).map(async (head) => factsOfHead(deps, head, backlog)),
+      submissions.slice(from, from + PARALLEL_READS).map(async (head) => summaryOfHead(deps, head, backlog)),
     );
-    views.push(...read.flatMap((facts) => (facts === undefined ? [] : submissionView(facts, baseUrl))));
+    views.push(...read.flatMap((summary) => (summary === undefined ? [] : submissionView(summary, baseUrl))));
   }
   return views;
 }

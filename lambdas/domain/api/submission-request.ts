@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MIMEType } from 'node:util';
 import type { FileFormat } from '../files/reader.ts';
 import { readUploadId, uploadKey, type Upload } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
@@ -29,8 +30,11 @@ type Asked = Omit<SubmissionRequest, 'requestHash'>;
 
 const FORMAT_OF_CONTENT = new Map<string, FileFormat>([
   ['text/csv', 'csv'],
+  ['text/tab-separated-values', 'csv'],
   ['application/x-ndjson', 'ndjson'],
   ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  ['application/x-jsonlines', 'ndjson'],
   ['application/json', 'json'],
 ]);
 const FORMAT_OF_ENDING = new Map<string, FileFormat>([
@@ -62,7 +66,7 @@ export function readSubmissionRequest(
 
 function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
   parseQuery(noParametersSchema, request.query);
-  const { uploadId, format, ...rest } = parseBody(submissionRequestSchema, request.body);
+  const { uploadId, format, ...rest } = parseRequest(request.body);
   const upload = readUploadId(uploadId);
   if (upload === undefined) throw uploadMissing();
   const { fileName } = upload;
@@ -73,6 +77,18 @@ function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
     ...(fileName !== undefined && { fileName }),
     ...rest,
   };
+}
+
+/** Records in lines are sent as `application/json`, too: what is wrong then is the type and not the JSON. */
+function parseRequest(body: Uint8Array) {
+  try {
+    return parseBody(submissionRequestSchema, body);
+  } catch (error) {
+    const mayBeLines = error instanceof ProblemError && ['invalid_json', 'body_too_large'].includes(error.code);
+    if (!mayBeLines || body.find((byte) => !SKIPPED.has(byte)) !== OPENING_BRACE) throw error;
+    const remedy = 'If the body is a file with one JSON object a line, send it as application/x-ndjson.';
+    throw new ProblemError(error.code, `${error.message} ${remedy}`, { cause: error });
+  }
 }
 
 function readDirect(request: ApiRequest, contentType: string, maxBytes: number): Asked {
@@ -104,17 +120,24 @@ function contentTypeOf({ headers }: ApiRequest): string {
       errors: [{ header: 'Content-Encoding', detail: 'only identity is accepted' }],
     });
   }
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
-  const contentType = type.trim().toLowerCase();
-  const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase())
-    .find((value) => value !== undefined);
+  const { essence, charset } = mediaTypeOf(headers['content-type'] ?? '');
   if (charset !== undefined && !READABLE_CHARSETS.includes(charset)) {
     throw new ProblemError('unsupported_media_type', 'Send the body in UTF-8.', {
       errors: [{ header: 'Content-Type', detail: 'only the charset utf-8 is accepted' }],
     });
   }
-  return contentType;
+  return essence;
+}
+
+/** Type and charset in lower case; empty for what is no media type. */
+function mediaTypeOf(header: string): { essence: string; charset?: string } {
+  try {
+    const { essence, params } = new MIMEType(header);
+    const charset = params.get('charset')?.trim().toLowerCase();
+    return { essence, ...(charset && { charset }) };
+  } catch {
+    return { essence: '' };
+  }
 }
 
 const unsupported = (contentType: string): ProblemError =>
@@ -122,12 +145,19 @@ const unsupported = (contentType: string): ProblemError =>
     'unsupported_media_type',
     `Send application/json with an uploadId, or a file as ${[...FORMAT_OF_CONTENT.keys()].join(', ')}.`,
     {
-      errors: [{ header: 'Content-Type', detail: contentType === '' ? 'the header is missing' : 'not one of these' }],
+      errors: [
+        {
+          header: 'Content-Type',
+          detail: contentType === '' ? 'the header is missing or cannot be read' : 'not one of these',
+        },
+      ],
     },
   );
 
 /** White space of JSON, and the byte order mark that some editors write. */
 const SKIPPED = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+
+const OPENING_BRACE = 0x7b;
 
 function beginsLikeArray(body: Uint8Array): boolean {
   const first = body.find((byte) => !SKIPPED.has(byte));
@@ -143,7 +173,7 @@ function formatOfName(fileName: string | undefined): FileFormat | undefined {
 /** Format by a file's first bytes: CSV unless they begin a JSON object or array. Fan-out refuses the file when it is none of that. */
 export function formatOfContent(head: Uint8Array): FileFormat {
   if (beginsLikeArray(head)) return 'json';
-  return head.find((byte) => !SKIPPED.has(byte)) === 0x7b ? 'ndjson' : 'csv';
+  return head.find((byte) => !SKIPPED.has(byte)) === OPENING_BRACE ? 'ndjson' : 'csv';
 }
 
 function hashOf({ file, format, fileName, expectedRecords, reference, callbackUrl }: Asked): string {

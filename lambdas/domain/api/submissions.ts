@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isOpen } from '../model.ts';
 import { acceptSubmission, keyReused, repeatAcceptance, type AcceptDeps } from './accept.ts';
-import { factsOfNew, readFacts, readHead, type FactsDeps } from './facts.ts';
+import { summaryOfNew, readSummary, readHead, type SummaryDeps } from './submission-summary.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
 import { InProgressError, KeyReusedError, type IdempotencyStore } from './ports.ts';
@@ -11,7 +11,7 @@ import { noParametersSchema, type SubmissionView } from './schemas.ts';
 import { readSubmissionRequest, type SubmissionRequest } from './submission-request.ts';
 import { submissionView } from './views.ts';
 
-export interface SubmitDeps extends AcceptDeps, Pick<FactsDeps, 'tallies'> {
+export interface SubmitDeps extends AcceptDeps, Pick<SummaryDeps, 'countsCache'> {
   answers: IdempotencyStore;
   settings: AcceptDeps['settings'] & { maxDirectBodyBytes: number };
 }
@@ -48,7 +48,7 @@ export const cancelSubmission =
     if (stopped === undefined) throw notFound();
     if (isOpen(stopped.state)) await deps.submissions.scheduleCheck(submissionId, nowMs);
     deps.telemetry.emit({ name: 'submission_stopped', level: 'info', submissionId, tenantId, outcome: 'cancelled' });
-    return { status: 202, body: submissionView(await readFacts(deps, tenantId, submissionId), request.baseUrl) };
+    return { status: 202, body: submissionView(await readSummary(deps, tenantId, submissionId), request.baseUrl) };
   };
 
 /** Every call is a submission of its own. */
@@ -60,7 +60,7 @@ async function acceptAnyway(
 ): Promise<SubmissionView> {
   const submissionId = newSubmissionId(deps.clock.now(), deps.random);
   const { submission, backlog } = await acceptSubmission(deps, { tenantId, submissionId, mayStand: false }, asked);
-  return submissionView(factsOfNew(deps, submission, backlog), baseUrl);
+  return submissionView(summaryOfNew(deps, submission, backlog), baseUrl);
 }
 
 /** Calls with the same key are one submission and get the same answer. */
@@ -75,10 +75,10 @@ async function acceptOnce(
   const { requestHash } = asked;
   const accept = async (): Promise<string> => {
     const accepted = await acceptSubmission(deps, { tenantId, submissionId, mayStand: true }, asked);
-    const facts = accepted.repeated
-      ? await readFacts(deps, tenantId, submissionId)
-      : factsOfNew(deps, accepted.submission, accepted.backlog);
-    return JSON.stringify(submissionView(facts, baseUrl));
+    const summary = accepted.repeated
+      ? await readSummary(deps, tenantId, submissionId)
+      : summaryOfNew(deps, accepted.submission, accepted.backlog);
+    return JSON.stringify(submissionView(summary, baseUrl));
   };
   try {
     return parseView(await deps.answers.once({ tenantId, idempotencyKey, requestHash }, budget, accept));
@@ -89,7 +89,7 @@ async function acceptOnce(
     if (standing === undefined) throw stillInProgress(error);
     // The request before this one died, or has not answered yet; what it accepted stands.
     await repeatAcceptance(deps, standing, requestHash);
-    return submissionView(await readFacts(deps, tenantId, submissionId), baseUrl);
+    return submissionView(await readSummary(deps, tenantId, submissionId), baseUrl);
   }
 }
 

@@ -5,7 +5,7 @@ import type { RecordView, SubmissionView } from './schemas.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-export interface SubmissionFacts {
+export interface SubmissionSummary {
   submission: Submission;
   tally: Tally;
   /** Of a submission that is open. */
@@ -18,7 +18,7 @@ const pathOf = (submissionId: string): string => `/v1/submissions/${submissionId
 
 /** A submission as customers see it. */
 export function submissionView(
-  { submission, tally, estimatedCompletionAtMs, countsAsOfMs }: SubmissionFacts,
+  { submission, tally, estimatedCompletionAtMs, countsAsOfMs }: SubmissionSummary,
   baseUrl: string,
 ): SubmissionView {
   const { submissionId, state, storedState, lane, reference } = submission;

@@ -1,6 +1,6 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { createAnswerMemory } from '../../../lambdas/adapters/dynamodb/idempotency-store.ts';
+import { createIdempotencyStore } from '../../../lambdas/adapters/dynamodb/idempotency-store.ts';
 import { InProgressError, KeyReusedError, type IdempotencyStore } from '../../../lambdas/domain/api/ports.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { startTables, type TestTables } from '../../contracts/tables.ts';
@@ -26,7 +26,7 @@ async function setUp() {
       AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
     }),
   );
-  const memory = createAnswerMemory(tables.client, table, 3_600);
+  const memory = createIdempotencyStore(tables.client, table, 3_600);
   const items = async () => (await tables.client.send(new ScanCommand({ TableName: table }))).Items ?? [];
   return { table, memory, items };
 }
@@ -122,6 +122,6 @@ test('neither keys nor requests are stored readably, and everything expires', as
 });
 
 test('a table that does not work is a dependency that fails', async () => {
-  const memory = createAnswerMemory(tables.client, 'missing', 3_600);
+  const memory = createIdempotencyStore(tables.client, 'missing', 3_600);
   await expect(memory.once(REQUEST, budget, async () => 'answer')).rejects.toThrow(DependencyUnavailableError);
 });

@@ -48,7 +48,7 @@ describe('a link for a download', () => {
     expect(parametersOf(url).get('X-Amz-SignedHeaders')).toBe('host');
     const disposition = parametersOf(url).get('response-content-disposition') ?? '';
     expect(disposition).toBe(
-      `attachment; filename="Kunden _M_rz__ rm -rf.csv"; filename*=UTF-8''Kunden%20%22M%C3%A4rz%22%3B%20rm%20-rf.csv`,
+      `attachment; filename="Kunden \\"M?rz\\"; rm -rf.csv"; filename*=UTF-8''Kunden%20%22M%C3%A4rz%22%3B%20rm%20-rf.csv`,
     );
   });
 

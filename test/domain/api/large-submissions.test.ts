@@ -1,4 +1,4 @@
-import { createTallyMemory } from '../../../lambdas/domain/api/counts-cache.ts';
+import { createCountsCache } from '../../../lambdas/domain/api/counts-cache.ts';
 import type { Submission } from '../../../lambdas/domain/model.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
 import { createTestApi } from '../../support/api/api.ts';
@@ -94,7 +94,7 @@ test('lists know what is remembered, and closed submissions without failures as 
 });
 
 test('memory stays bounded: the submission that was counted longest ago is forgotten first', () => {
-  const memory = createTallyMemory(createTestClock());
+  const memory = createCountsCache(createTestClock());
   const counts = { total: LARGE, pending: 0, succeeded: LARGE, failed: 0, cancelled: 0 };
   const remember = (submissionId: string): void =>
     memory.remember(makeProcessing(LARGE, { submissionId }), { counts, failures: {} });

@@ -108,6 +108,15 @@ describe('submitting an upload', () => {
     expect(api.world.inspect.submissions()).toEqual([]);
   });
 
+  test.each([
+    ['two objects', '{"record_id":"1"}\n{"record_id":"2"}\n', 400],
+    ['many of them', '{"record_id":"1"}\n'.repeat(2_000), 413],
+  ])('names the type for lines when %s come as JSON', async (_what, body, status) => {
+    const answer = await createTestApi().call('POST', '/v1/submissions', { body, headers: JSON_TYPE });
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail).toContain('send it as application/x-ndjson');
+  });
+
   test('is refused until the file is there, and works afterwards', async () => {
     const api = createTestApi();
     const { body: place } = await api.call('POST', '/v1/uploads', { body: {} });
@@ -159,6 +168,9 @@ describe('submitting a file in the body', () => {
     ['TEXT/CSV; charset="UTF-8"; header=present', CSV, 'csv'],
     ['application/x-ndjson', '{"record_id":"1"}\n', 'ndjson'],
     ['application/ndjson', '{"record_id":"1"}\n', 'ndjson'],
+    ['application/jsonl', '{"record_id":"1"}\n', 'ndjson'],
+    ['application/x-jsonlines;charset= utf-8', '{"record_id":"1"}\n', 'ndjson'],
+    ['text/tab-separated-values', 'record_id\tname\n', 'csv'],
     ['application/json', '\n [{"record_id":"1"}]', 'json'],
     ['application/json', '\uFEFF[{"record_id":"1"}]', 'json'],
   ])('%s keeps the bytes as they came', async (contentType, content, format) => {
@@ -216,6 +228,7 @@ describe('submitting a file in the body', () => {
   test.each([
     ['no content type', {}],
     ['another one', { 'content-type': 'text/plain' }],
+    ['what is no media type', { 'content-type': 'csv' }],
     ['a name that every object has', { 'content-type': 'constructor' }],
     ['another charset', { 'content-type': 'text/csv; charset=utf-16' }],
     ['a compressed body', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }],

@@ -7,24 +7,28 @@ import { estimateCompletion, type PaceSettings } from './estimate.ts';
 import { isSubmissionId } from './ids.ts';
 import { notFound } from './problems.ts';
 import type { CountedTally, CountsCache } from './counts-cache.ts';
-import type { SubmissionFacts } from './views.ts';
+import type { SubmissionSummary } from './views.ts';
 
-export interface FactsDeps {
+export interface SummaryDeps {
   submissions: SubmissionStore;
   admission: AdmissionStore;
-  tallies: CountsCache;
+  countsCache: CountsCache;
   clock: Clock;
   settings: PaceSettings;
 }
 
-type Deriving = Pick<FactsDeps, 'clock' | 'settings'>;
+type Deriving = Pick<SummaryDeps, 'clock' | 'settings'>;
 
 /** All that is told about a submission that was just accepted. */
-export const factsOfNew = (deps: Deriving, submission: Submission, backlog: Backlog | undefined): SubmissionFacts =>
+export const summaryOfNew = (deps: Deriving, submission: Submission, backlog: Backlog | undefined): SubmissionSummary =>
   derive(deps, submission, { tally: tally(submission, []), asOfMs: deps.clock.now() }, backlog);
 
 /** Reads what is told about a submission of this tenant. Throws ProblemError `not_found` for every other id. */
-export async function readFacts(deps: FactsDeps, tenantId: string, submissionId: string): Promise<SubmissionFacts> {
+export async function readSummary(
+  deps: SummaryDeps,
+  tenantId: string,
+  submissionId: string,
+): Promise<SubmissionSummary> {
   const [{ submission, counted }, backlog] = await Promise.all([
     readCounted(deps, tenantId, submissionId),
     deps.admission.backlog(),
@@ -33,12 +37,12 @@ export async function readFacts(deps: FactsDeps, tenantId: string, submissionId:
 }
 
 /** The same for a head that was just read; undefined when it has expired since. */
-export async function factsOfHead(
-  deps: FactsDeps,
+export async function summaryOfHead(
+  deps: SummaryDeps,
   submission: Submission,
   backlog: Backlog | undefined,
-): Promise<SubmissionFacts | undefined> {
-  const known = deps.tallies.recall(submission);
+): Promise<SubmissionSummary | undefined> {
+  const known = deps.countsCache.recall(submission);
   if (known) return derive(deps, submission, known, backlog);
   const { finalCounts, state } = submission;
   // A closed submission without failures says all of itself.
@@ -55,7 +59,7 @@ function derive(
   submission: Submission,
   { tally: { counts, failures }, asOfMs }: CountedTally,
   backlog: Backlog | undefined,
-): SubmissionFacts {
+): SubmissionSummary {
   const { pacePerSecond, smallLaneShare } = settings;
   // From the time of the counts on: since then, work has gone on.
   const estimate = estimateCompletion({ submission, counts, backlog, pacePerSecond, smallLaneShare, nowMs: asOfMs });
@@ -69,13 +73,13 @@ function derive(
 }
 
 async function readCounted(
-  deps: FactsDeps,
+  deps: SummaryDeps,
   tenantId: string,
   submissionId: string,
 ): Promise<{ submission: Submission; counted: CountedTally }> {
-  if (deps.tallies.knows(submissionId)) {
+  if (deps.countsCache.knows(submissionId)) {
     const submission = await readHead(deps.submissions, tenantId, submissionId);
-    const counted = deps.tallies.recall(submission);
+    const counted = deps.countsCache.recall(submission);
     if (counted) return { submission, counted };
   }
   const read = await readWithLedger(deps.submissions, tenantId, submissionId);
@@ -87,9 +91,9 @@ interface WithLedger {
   ledger: LedgerChunk[];
 }
 
-function count({ tallies, clock }: FactsDeps, { submission, ledger }: WithLedger): CountedTally {
+function count({ countsCache, clock }: SummaryDeps, { submission, ledger }: WithLedger): CountedTally {
   const counted = tally(submission, ledger);
-  tallies.remember(submission, counted);
+  countsCache.remember(submission, counted);
   return { tally: counted, asOfMs: clock.now() };
 }
 

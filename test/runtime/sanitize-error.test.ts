@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidDataError } from '../../lambdas/domain/errors.ts';
 import { eventHandler } from '../../lambdas/runtime/event.ts';
-import { framesOf, thrownOut } from '../../lambdas/runtime/sanitize-error.ts';
+import { framesOf, sanitizeError } from '../../lambdas/runtime/sanitize-error.ts';
 import { createMemoryTelemetry } from '../support/memory/telemetry.ts';
 
 /** An error as a parser makes it: its words are what it could not read, here dressed up as places of a stack. */
@@ -11,7 +11,7 @@ const quoting = (): Error =>
 describe('an error that leaves a function', () => {
   it('keeps its words when they are ours', () => {
     const error = new InvalidDataError('The limit must be a number.');
-    expect(thrownOut(error)).toBe(error);
+    expect(sanitizeError(error)).toBe(error);
   });
 
   it.each([
@@ -19,14 +19,14 @@ describe('an error that leaves a function', () => {
     ['a text', 'MARKER'],
     ['an object', { MARKER: 'MARKER' }],
   ])('says nothing of the words of %s that is not ours, and tells its kind', (_what, thrown) => {
-    const { name, message, stack, cause } = thrownOut(thrown);
+    const { name, message, stack, cause } = sanitizeError(thrown);
     expect([name, message, stack, String(cause)].join('\n')).not.toContain('MARKER');
     expect(message).toMatch(/^An unexpected (?:SyntaxError|string|object) ended the invocation\.$/);
   });
 
   it('tells the place where it happened, which its words cannot invent', () => {
-    expect(framesOf(quoting())[0]).toMatch(/^at quoting .*thrown\.test\.ts:\d+:\d+/);
-    expect(thrownOut(quoting()).stack).toMatch(/\n {4}at quoting .*thrown\.test\.ts/);
+    expect(framesOf(quoting())[0]).toMatch(/^at quoting .*sanitize-error\.test\.ts:\d+:\d+/);
+    expect(sanitizeError(quoting()).stack).toMatch(/\n {4}at quoting .*sanitize-error\.test\.ts/);
     expect(framesOf(quoting()).join('\n')).not.toContain('MARKER');
   });
 
