@@ -10,7 +10,7 @@ interface Candidate {
   readonly segments: readonly string[];
 }
 
-/** Finds the method for a request. Fixed segments win over `{name}`, and that over `{name+}`. */
+/** Finds the method for a request. Fixed segments win over `{name}`, that over `{name+}`, and a method over `ANY`. */
 export class Router {
   readonly #candidates: readonly Candidate[];
 
@@ -38,9 +38,10 @@ export class Router {
 
 const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
 
-/** Sorts fixed segments before parameters, and these before those that take the rest. */
-const specificity = ({ segments }: Candidate): string =>
-  segments.map((segment) => (segment.endsWith('+}') ? '0' : segment.startsWith('{') ? '1' : '2')).join('');
+/** Sorts fixed segments before parameters, these before those that take the rest, and `ANY` behind other methods. */
+const specificity = ({ route, segments }: Candidate): string =>
+  segments.map((segment) => (segment.endsWith('+}') ? '0' : segment.startsWith('{') ? '1' : '2')).join('') +
+  (route.method === 'ANY' ? '0' : '1');
 
 function bind(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   const parameters: Record<string, string> = {};

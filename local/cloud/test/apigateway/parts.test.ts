@@ -22,6 +22,7 @@ describe('routing', () => {
       ['GET', '/v1/things/{id}'],
       ['GET', '/v1/things/special'],
       ['ANY', '/v1/any'],
+      ['GET', '/v1/any'],
       ['GET', '/'],
     ].map(([method = '', path = '']) => route(method, path)),
   );
@@ -35,6 +36,11 @@ describe('routing', () => {
     ['GET', '/', '/', null],
   ])('%s %s goes to %s', (method, path, resourcePath, pathParameters) => {
     expect(router.match(method, path)).toMatchObject({ route: { resourcePath }, pathParameters });
+  });
+
+  test('a method of a path wins over ANY, in whatever order they are declared', () => {
+    expect(router.match('GET', '/v1/any')?.route.method).toBe('GET');
+    expect(router.match('HEAD', '/v1/any')?.route.method).toBe('ANY');
   });
 
   test.each([
