@@ -12,6 +12,7 @@ import { downloadResults, failedRecords, firstSucceeded, type ResultFile } from 
 import { LocalCloudError } from './cloud/errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
+import { watchStarts, type StartFailures } from './start-failures.ts';
 import { startLocal, type LocalSluice } from './start.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -78,7 +79,12 @@ async function show(sluice: LocalSluice, file: string, json: boolean): Promise<n
   const [tenant] = sluice.tenants;
   const client = new ApiClient(sluice.apiUrl, tenant?.apiKey ?? '');
   say(`\nSubmitting ${relative(process.cwd(), file)} to ${sluice.apiUrl}`);
-  const outcome = await submitAndWatch(client, file);
+  const starts = watchStarts(sluice.functions);
+  const outcome = await submitAndWatch(client, file, starts).catch((error: unknown) => {
+    // A function that cannot start is the reason for whatever the API answered.
+    starts.check();
+    throw error;
+  });
   const { submission, seconds, isOver } = outcome;
   if (isOver) await tell(client, outcome);
   else say(`Nothing moved for ${duration(STALL_MS / 1000)}; the submission is still ${submission.state}.`);
@@ -92,7 +98,7 @@ async function show(sluice: LocalSluice, file: string, json: boolean): Promise<n
   return isOver && denials.length === 0 ? 0 : 1;
 }
 
-async function submitAndWatch(client: ApiClient, file: string): Promise<Outcome> {
+async function submitAndWatch(client: ApiClient, file: string, starts: StartFailures): Promise<Outcome> {
   const startedAt = performance.now();
   let submission = await client.submitFile(file, 'demo');
   say(`Accepted as ${submission.id} after ${Math.round(performance.now() - startedAt)} ms\n`);
@@ -106,6 +112,7 @@ async function submitAndWatch(client: ApiClient, file: string): Promise<Outcome>
       view.end();
       return { submission, seconds: Math.round((now - startedAt) / 10) / 100, isOver };
     }
+    starts.check();
     await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS));
     const next = await client.submission(submission.id);
     if (JSON.stringify(next.counts) !== JSON.stringify(submission.counts) || next.state !== submission.state) {

@@ -6,6 +6,7 @@ import { alarmLine } from './cloud/alarms/line.ts';
 import { LocalCloudError } from './cloud/errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
+import { watchStarts } from './start-failures.ts';
 import { startLocal, type LocalSluice } from './start.ts';
 
 const USAGE = `Usage: npm run local -- [options]
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
   );
   reportDenials(sluice);
   reportAlarms(sluice);
+  watchStarts(sluice.functions, (message) => console.error(message));
   await stopped;
 }
 

@@ -154,7 +154,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       ...common,
       metric: this.fn.metricErrors(SUM_OF_FIVE_MINUTES),
       threshold: errorThreshold,
-      description: `Invocations of the ${name} function fail: look for the error in its log group.`,
+      description: `Invocations of the ${name} function fail, or it cannot start: read the error with the saved query about invocations that fail.`,
       runbookSection: 'function-errors',
     });
     addAlarm(this, 'Throttles', alarms, {

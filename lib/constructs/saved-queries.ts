@@ -59,6 +59,14 @@ export const SAVED_QUERIES: readonly SavedQuery[] = [
 | limit 200`,
   },
   {
+    name: 'Invocations that fail, and functions that cannot start',
+    logs: 'functions',
+    query: `fields @timestamp, @log, @message
+| filter @message like /Uncaught Exception|Unhandled Promise Rejection|Invoke Error|Task timed out|Runtime exited|signal: killed/
+| sort @timestamp desc
+| limit 50`,
+  },
+  {
     name: 'Unexpected errors',
     logs: 'functions',
     query: `fields @timestamp, service, submissionId, recordNo, detail, failure.name, failure.message, failure.stack.0

@@ -19,6 +19,8 @@ export interface InvocationReport {
   readonly durationMs: number;
   readonly billedMs: number;
   readonly initMs: number | undefined;
+  /** Why the function could not start; undefined when it did. */
+  readonly initError?: string | undefined;
   readonly memoryMb: number;
   readonly peakBytes: number;
 }
@@ -180,6 +182,7 @@ export class LocalFunctions implements FunctionInvoker {
       durationMs: run?.durationMs ?? 0,
       billedMs: run === undefined ? 0 : billedMs(run),
       initMs: run?.initMs,
+      initError: run?.initError,
       memoryMb: spec.memoryMb,
       peakBytes: run?.peakBytes ?? 0,
     };

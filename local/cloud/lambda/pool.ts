@@ -24,6 +24,8 @@ export interface Run {
   readonly durationMs: number;
   /** Undefined when the environment was already there. */
   readonly initMs: number | undefined;
+  /** What the module threw while it was imported: the function cannot start. */
+  readonly initError: string | undefined;
   readonly peakBytes: number;
   readonly logStream: string;
   readonly lines: readonly string[];
@@ -65,7 +67,8 @@ export class EnvironmentPool {
       const { member, initMs, failed } = await this.#obtain(requestId);
       if (failed === undefined) return await this.#invoke(member, initMs, requestId, payload);
       member.environment.kill();
-      return this.#end(member, failed, 0, initMs);
+      const initError = failed.kind === 'failed' ? failed.error.errorMessage : undefined;
+      return { ...this.#end(member, failed, 0, initMs), initError };
     } finally {
       // A place that somebody waits for is handed over, not given back.
       const next = this.#line.shift();
@@ -145,7 +148,7 @@ export class EnvironmentPool {
     const { lines } = member;
     Object.assign(member, { requestId: undefined, lines: [], idleSinceMs: performance.now() });
     if (!environment.isUsable) this.#members.delete(member);
-    return { ...run, lines };
+    return { ...run, initError: undefined, lines };
   }
 
   #write(member: Member, lines: readonly string[]): void {
@@ -191,7 +194,7 @@ function explain(ending: Ending, requestId: string, timeoutMs: number): string |
 export const billedMs = (run: Pick<Run, 'durationMs' | 'initMs'>): number =>
   Math.ceil(run.durationMs + (run.initMs ?? 0));
 
-function reportLine(requestId: string, run: Omit<Run, 'lines'>, spec: FunctionSpec): string {
+function reportLine(requestId: string, run: Omit<Run, 'lines' | 'initError'>, spec: FunctionSpec): string {
   const parts = [
     `REPORT RequestId: ${requestId}`,
     `Duration: ${run.durationMs.toFixed(2)} ms`,

@@ -197,6 +197,23 @@ describe('killing', () => {
   });
 });
 
+describe('a function that cannot start', () => {
+  test('reports what its module threw, which a handler that throws does not', async () => {
+    const functions = await bed.start({
+      broken: { code: `throw new Error('RATE is "x": set a number');` },
+      failing: { code: `export const handler = async () => { throw new Error('not now'); };` },
+    });
+    const reports: InvocationReport[] = [];
+    functions.onInvocation((report) => reports.push(report));
+    await invoke(functions, 'broken');
+    await invoke(functions, 'failing');
+    expect(reports).toEqual([
+      expect.objectContaining({ functionName: 'broken', outcome: 'failed', initError: 'RATE is "x": set a number' }),
+      expect.objectContaining({ functionName: 'failing', outcome: 'failed', initError: undefined }),
+    ]);
+  });
+});
+
 describe('the log', () => {
   test('holds every line in order, between START and REPORT', async () => {
     const code = `console.log('at import'); export const handler = async () => {
