@@ -129,6 +129,13 @@ module.exports = {
       to: { path: '^(bin|cli|config|lambdas|lib|local|scripts|test)/', pathNot: '^local/cloud/' },
     },
     {
+      name: 'local-cloud-has-one-face',
+      comment: 'What uses the local cloud imports local/cloud/index.ts only, so that it could be a package.',
+      severity: 'error',
+      from: { pathNot: '^local/cloud/' },
+      to: { path: '^local/cloud/', pathNot: '^local/cloud/index[.]ts$' },
+    },
+    {
       name: 'local-is-a-tool',
       comment: 'Nothing that is deployed depends on the local cloud.',
       severity: 'error',

@@ -1,8 +1,9 @@
-import { LocalCloudError } from './cloud/errors.ts';
+import { LocalCloudError } from './cloud/index.ts';
+import { LocalError } from './errors.ts';
 
 /**
- * Runs a command to its end, which its exit code is. What the person at the command line can correct is said in a sentence, without a
- * stack.
+ * Runs a command and ends the process with its exit code. An error that the person at the command line can correct is printed as a
+ * sentence, without a stack.
  *
  * @param main returns the exit code
  */
@@ -10,8 +11,8 @@ export async function runCommand(main: (args: readonly string[]) => Promise<numb
   try {
     process.exit(await main(process.argv.slice(2)));
   } catch (error) {
-    const isMistake = error instanceof LocalCloudError || error instanceof RangeError;
-    console.error(isMistake ? `${error.message}\n` : error);
+    const isExpected = [LocalCloudError, LocalError, RangeError].some((type) => error instanceof type);
+    console.error(isExpected && error instanceof Error ? `${error.message}\n` : error);
     process.exit(1);
   }
 }

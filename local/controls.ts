@@ -1,11 +1,8 @@
 import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Lane } from '../lambdas/domain/model.ts';
-import type { Cloud } from './cloud/contract.ts';
-import { LocalCloudError } from './cloud/errors.ts';
-import type { Events } from './cloud/events/start.ts';
-import type { LocalFunctions } from './cloud/lambda/functions.ts';
-import type { FunctionSpec } from './cloud/lambda/spec.ts';
-import type { ResourceNames } from './cloud/resources.ts';
+import type { FunctionSpec, LocalCloud, ResourceNames } from './cloud/index.ts';
+import { LocalError } from './errors.ts';
+import { asOperator } from './setup.ts';
 
 /** What tests and drills disturb a running pipeline with. */
 export interface Controls {
@@ -20,12 +17,7 @@ export interface Controls {
 }
 
 /** Makes the controls of a running cloud. */
-export function controlsOf(
-  cloud: Cloud,
-  functions: LocalFunctions,
-  events: Events,
-  resources: ResourceNames,
-): Controls {
+export function controlsOf({ cloud, functions, events }: LocalCloud, resources: ResourceNames): Controls {
   const isWorker = (lane: Lane | undefined) => (spec: FunctionSpec) =>
     serviceOf(spec) === 'worker' && (lane === undefined || spec.environment['LANE'] === lane);
   const functionOf = (service: string, lane?: Lane): FunctionSpec => {
@@ -35,28 +27,25 @@ export function controlsOf(
     const [spec] = found;
     if (spec !== undefined && found.length === 1) return spec;
     const known = [...new Set(functions.specs.map(serviceOf))].join(', ');
-    throw new LocalCloudError(`${found.length} functions are named ${service}; there are: ${known}. Name the lane?`);
+    throw new LocalError(`${found.length} functions are named ${service}; there are: ${known}. Name the lane?`);
   };
   return {
     killWorkers: (lane) => functions.kill(isWorker(lane)),
     functionOf,
     fireSchedule: async (service) => {
       for (const { functionError, payload } of await events.schedules.fire(functionOf(service).name)) {
-        if (functionError !== undefined) throw new LocalCloudError(`${service} failed when fired: ${payload}`);
+        if (functionError !== undefined) throw new LocalError(`${service} failed when fired: ${payload}`);
       }
     },
-    purge: (queue) => purge(cloud, resources.queues[queue] ?? queue),
+    async purge(queue) {
+      const client = new SQSClient(asOperator(cloud));
+      try {
+        await client.send(new PurgeQueueCommand({ QueueUrl: resources.queues[queue] ?? queue }));
+      } finally {
+        client.destroy();
+      }
+    },
   };
 }
 
 const serviceOf = (spec: FunctionSpec): string => spec.environment['POWERTOOLS_SERVICE_NAME'] ?? spec.name;
-
-async function purge(cloud: Cloud, queueUrl: string): Promise<void> {
-  const { awsEndpoint: endpoint, region, operatorCredentials } = cloud;
-  const client = new SQSClient({ endpoint, region, credentials: { ...operatorCredentials } });
-  try {
-    await client.send(new PurgeQueueCommand({ QueueUrl: queueUrl }));
-  } finally {
-    client.destroy();
-  }
-}

@@ -9,7 +9,8 @@ import { ApiClient } from './demo/client.ts';
 import { writeGeneratedFile } from './demo/generate.ts';
 import { duration, ProgressView } from './demo/progress.ts';
 import { downloadResults, failedRecords, firstSucceeded, type ResultFile } from './demo/results.ts';
-import { LocalCloudError } from './cloud/errors.ts';
+import { runCommand } from './command.ts';
+import { LocalError } from './errors.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
 import { watchStarts, type StartFailures } from './start-failures.ts';
@@ -34,9 +35,9 @@ interface Outcome {
   readonly isOver: boolean;
 }
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const values = parseOptions(
-    process.argv.slice(2),
+    args,
     {
       file: { type: 'string' },
       records: { type: 'string' },
@@ -49,10 +50,9 @@ async function main(): Promise<number> {
   if (values['help'] === true) return say(USAGE);
   const records = wholeNumber(values, 'records', 1, 1_000_000);
   const file = await fileOf(textOption(values, 'file'), records);
-  const stage = textOption(values, 'stage');
 
   const startup = startLocal({
-    ...(stage === undefined ? {} : { stage }),
+    stage: textOption(values, 'stage'),
     onProgress: (message) => console.log(`${message} …`),
   });
   void runUntilStopped(async () => {
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
 
 async function fileOf(file: string | undefined, records: number | undefined): Promise<string> {
   if (records === undefined) return resolve(file ?? SAMPLE);
-  if (file !== undefined) throw new LocalCloudError(`Give --file or --records, not both.\n${USAGE}`);
+  if (file !== undefined) throw new LocalError(`Give --file or --records, not both.\n${USAGE}`);
   const path = join(ROOT, '.local', 'demo', `records-${records}.csv`);
   await writeGeneratedFile(path, records);
   return path;
@@ -152,9 +152,4 @@ function say(text: string): number {
   return 0;
 }
 
-try {
-  process.exit(await main());
-} catch (error) {
-  console.error(error instanceof LocalCloudError ? error.message : error);
-  process.exit(1);
-}
+await runCommand(main);

@@ -2,8 +2,8 @@
  * Runs Sluice on this machine until Ctrl-C: `npm run local`. With `--json` it prints one line of JSON when everything is
  * ready, and nothing else to standard output.
  */
-import { alarmLine } from './cloud/alarms/line.ts';
-import { LocalCloudError } from './cloud/errors.ts';
+import { alarmLine } from './cloud/index.ts';
+import { runCommand } from './command.ts';
 import { parseOptions, textOption, wholeNumber } from './options.ts';
 import { runUntilStopped } from './shutdown.ts';
 import { watchStarts } from './start-failures.ts';
@@ -18,9 +18,9 @@ const USAGE = `Usage: npm run local -- [options]
 
 const DENIAL_INTERVAL_MS = 1000;
 
-async function main(): Promise<void> {
+async function main(args: readonly string[]): Promise<number> {
   const values = parseOptions(
-    process.argv.slice(2),
+    args,
     {
       json: { type: 'boolean' },
       help: { type: 'boolean' },
@@ -31,13 +31,15 @@ async function main(): Promise<void> {
     },
     USAGE,
   );
-  if (values['help'] === true) return console.log(USAGE);
-  const stage = textOption(values, 'stage');
+  if (values['help'] === true) {
+    console.log(USAGE);
+    return 0;
+  }
   const directory = textOption(values, 'logs');
   const startup = startLocal({
-    ports: { api: wholeNumber(values, 'port', 0, 65_535) ?? 0, aws: wholeNumber(values, 'aws-port', 0, 65_535) ?? 0 },
-    ...(stage === undefined ? {} : { stage }),
-    ...(directory === undefined ? {} : { logs: { directory } }),
+    stage: textOption(values, 'stage'),
+    ports: { api: wholeNumber(values, 'port', 0, 65_535), aws: wholeNumber(values, 'aws-port', 0, 65_535) },
+    logs: directory === undefined ? undefined : { directory },
     onProgress: (message) => console.error(`${message} …`),
   });
   // Whoever stops it while it starts gets everything stopped as well.
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
   reportDenials(sluice);
   reportAlarms(sluice);
   watchStarts(sluice.functions, (message) => console.error(message));
-  await stopped;
+  return stopped;
 }
 
 function describe(sluice: LocalSluice): string {
@@ -114,9 +116,4 @@ function reportAlarms({ alarms }: LocalSluice): void {
   });
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof LocalCloudError ? error.message : error);
-  process.exit(1);
-}
+await runCommand(main);

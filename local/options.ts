@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { LocalCloudError } from './cloud/errors.ts';
+import { LocalError } from './errors.ts';
 
 /** Values of the command line by option name. */
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
@@ -8,7 +8,7 @@ export type OptionValues = Readonly<Record<string, string | boolean | undefined>
  * Parses the command line.
  *
  * @param usage shown with every error
- * @throws LocalCloudError naming the option that is not known or lacks its value
+ * @throws LocalError naming the option that is not known or lacks its value
  */
 export function parseOptions(args: readonly string[], options: ParseArgsOptionsConfig, usage: string): OptionValues {
   try {
@@ -17,7 +17,7 @@ export function parseOptions(args: readonly string[], options: ParseArgsOptionsC
       Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
     );
   } catch (error) {
-    throw new LocalCloudError(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error });
+    throw new LocalError(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error });
   }
 }
 
@@ -27,7 +27,7 @@ export function wholeNumber(values: OptionValues, name: string, min: number, max
   if (text === undefined) return undefined;
   const value = Number(text);
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new LocalCloudError(`--${name} must be a whole number from ${min} to ${max}; it was ${String(text)}.`);
+  throw new LocalError(`--${name} must be a whole number from ${min} to ${max}; it was ${String(text)}.`);
 }
 
 /** A text from the command line; undefined when the option was not given. */

@@ -1,8 +1,8 @@
-import { LocalCloudError } from './cloud/errors.ts';
-import type { LocalFunctions } from './cloud/lambda/functions.ts';
+import type { LocalFunctions } from './cloud/index.ts';
+import { LocalError } from './errors.ts';
 
 export interface StartFailures {
-  /** @throws LocalCloudError that says which functions could not start so far, and why */
+  /** @throws LocalError that says which functions could not start so far, and why */
   check(): void;
 }
 
@@ -23,7 +23,7 @@ export function watchStarts(
   });
   return {
     check() {
-      if (messages.size > 0) throw new LocalCloudError([...messages.values()].join('\n'));
+      if (messages.size > 0) throw new LocalError([...messages.values()].join('\n'));
     },
   };
 }

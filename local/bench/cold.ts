@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import * as v from 'valibot';
 import type { Rig } from '../drills/rig.ts';
-import type { FunctionSpec } from '../cloud/lambda/spec.ts';
-import { runtimeVariables } from '../cloud/lambda/variables.ts';
+import { type FunctionSpec, runtimeVariables } from '../cloud/index.ts';
 import { limitOf, type BenchContext } from './context.ts';
 import { atMost, decimals, percentile, reported, type BenchResult } from './result.ts';
 

@@ -1,7 +1,5 @@
 import { LANES } from '../../lambdas/domain/model.ts';
-import type { ObservedCall } from '../cloud/contract.ts';
-import type { InvocationReport } from '../cloud/lambda/functions.ts';
-import type { LogLine } from '../cloud/lambda/logs.ts';
+import type { InvocationReport, LogLine, ObservedCall } from '../cloud/index.ts';
 import type { LocalSluice } from '../start.ts';
 
 /** SQS charges a request for every begun 64 KB of its payload, https://aws.amazon.com/sqs/pricing/ */

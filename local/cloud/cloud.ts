@@ -23,13 +23,8 @@ import { textOf } from './aws/shapes.ts';
 import type { AuthorizationRequest, Cloud, CloudOptions, DeployedResource, QueueDepth } from './contract.ts';
 import { LocalCloudError } from './errors.ts';
 import { loadAssembly, type StackTemplate } from './templates/assembly.ts';
-import { type EvaluatedAssembly, evaluateAssembly } from './templates/evaluate.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_REGION, type EvaluatedAssembly, evaluateAssembly } from './templates/evaluate.ts';
 import { NameSource } from './templates/names.ts';
-
-export type * from './contract.ts';
-
-const DEFAULT_REGION = 'us-east-1';
-const DEFAULT_ACCOUNT = '123456789012';
 
 /** Everything that runs, so that it can be stopped again. */
 interface Running {

@@ -1,10 +1,4 @@
-/**
- * What the two halves of the local cloud know of each other.
- *
- * One half turns synthesized templates into resources and answers AWS calls (`local/templates`, `local/aws`);
- * the other runs functions, event sources, the REST API, schedules and metrics on top of it. They meet only in
- * the types of this file.
- */
+/** The types that the parts of the local cloud, and those who use it, share. */
 
 /** Anything a template evaluates to: plain JSON, with no intrinsic functions left in it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -221,17 +215,17 @@ export interface CloudOptions {
   /** A cloud assembly, as `cdk synth` writes it. */
   readonly assemblyDirectory: string;
   /** Names of the stacks to run; all stacks of the assembly when absent. */
-  readonly stacks?: readonly string[];
+  readonly stacks?: readonly string[] | undefined;
   /** Default `us-east-1`, or the region the assembly was synthesized for. */
-  readonly region?: string;
+  readonly region?: string | undefined;
   /** Default `123456789012`, or the account the assembly was synthesized for. */
-  readonly accountId?: string;
+  readonly accountId?: string | undefined;
   /** Seeds physical names and faults. Default: random names, faults from seed 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Port of the AWS endpoint on 127.0.0.1. Default 0: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Has every DynamoDB call say what capacity it consumed, for observers. Default false: it costs time. */
-  readonly metersCapacity?: boolean;
+  readonly metersCapacity?: boolean | undefined;
 }
 
 /**

@@ -13,7 +13,7 @@ export type ResourceNames = Record<keyof typeof KINDS, Record<string, string>>;
 
 /**
  * What AWS clients need to reach the resources: URLs of queues, names of tables, buckets and functions, ARNs of topics and
- * secrets, each by its path in the stacks (`BulkLane/Records/Queue`).
+ * secrets, each by its path in the stacks (`Orders/Queue`).
  */
 export function resourceNames(cloud: Pick<Cloud, 'byType'>): ResourceNames {
   const names = (type: string): Record<string, string> =>

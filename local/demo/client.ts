@@ -14,7 +14,7 @@ import {
   type SubmissionView,
   type UploadView,
 } from '../../lambdas/domain/api/schemas.ts';
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 
 const TRIES = 5;
 
@@ -31,7 +31,7 @@ export class ApiClient {
   /**
    * Uploads a file to a presigned URL and submits it.
    *
-   * @throws LocalCloudError with what the API or the upload answered
+   * @throws LocalError with what the API or the upload answered
    */
   async submitFile(path: string, reference: string): Promise<SubmissionView> {
     return this.submit(await this.upload(path), reference);
@@ -40,7 +40,7 @@ export class ApiClient {
   /**
    * Uploads a file to a presigned URL; answers the upload's id.
    *
-   * @throws LocalCloudError with what the API or the upload answered
+   * @throws LocalError with what the API or the upload answered
    */
   async upload(path: string): Promise<string> {
     const { size } = await stat(path);
@@ -49,7 +49,7 @@ export class ApiClient {
     return upload.uploadId;
   }
 
-  /** @throws LocalCloudError with what the API answered */
+  /** @throws LocalError with what the API answered */
   submit(uploadId: string, reference: string): Promise<SubmissionView> {
     return this.#call('POST', '/v1/submissions', submissionSchema, { uploadId, reference });
   }
@@ -84,10 +84,10 @@ export class ApiClient {
   }
 }
 
-function refusal(call: string, status: number, answer: unknown): LocalCloudError {
+function refusal(call: string, status: number, answer: unknown): LocalError {
   const problem = v.safeParse(problemSchema, answer);
   const words = problem.success ? `${problem.output.title}. ${problem.output.detail ?? ''}` : JSON.stringify(answer);
-  return new LocalCloudError(`${call} answered ${status}: ${words}`);
+  return new LocalError(`${call} answered ${status}: ${words}`);
 }
 
 /** Streams the file; the built-in fetch would announce no length for a stream, and S3 wants one. */
@@ -97,5 +97,5 @@ async function putFile({ url, method, headers }: UploadView, path: string, size:
   const [response] = await Promise.all([answered, pipeline(createReadStream(path), request)]);
   const answer = await text(response);
   if (response.statusCode === 200) return;
-  throw new LocalCloudError(`The upload of ${path} answered ${response.statusCode}: ${answer}`);
+  throw new LocalError(`The upload of ${path} answered ${response.statusCode}: ${answer}`);
 }

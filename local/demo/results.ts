@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import type { ResultsView } from '../../lambdas/domain/api/schemas.ts';
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 
 /** A results file on this disk. */
 export interface ResultFile {
@@ -24,7 +24,7 @@ export async function downloadResults({ files, version }: ResultsView, directory
     const path = join(directory, `v${version}-${kind}-${part}.${format}`);
     const response = await fetch(url);
     if (!response.ok || response.body === null) {
-      throw new LocalCloudError(`The download of ${path} answered ${response.status}: ${await response.text()}`);
+      throw new LocalError(`The download of ${path} answered ${response.status}: ${await response.text()}`);
     }
     await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
     downloaded.push({ kind, format, path, records });

@@ -1,4 +1,4 @@
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 
 export interface WaitOptions {
   /** What is waited for, for the error. */
@@ -12,7 +12,7 @@ const DEFAULT_INTERVAL_MS = 250;
 /**
  * Looks again and again until there is something to see.
  *
- * @throws LocalCloudError when it takes longer than `timeoutMs`
+ * @throws LocalError when it takes longer than `timeoutMs`
  */
 export async function waitFor<T>(look: () => Promise<T | undefined>, options: WaitOptions): Promise<T> {
   const { what, timeoutMs, everyMs = DEFAULT_INTERVAL_MS } = options;
@@ -20,7 +20,7 @@ export async function waitFor<T>(look: () => Promise<T | undefined>, options: Wa
   for (;;) {
     const seen = await look();
     if (seen !== undefined) return seen;
-    if (performance.now() > giveUpAtMs) throw new LocalCloudError(`Waited ${timeoutMs / 1000} s in vain for ${what}.`);
+    if (performance.now() > giveUpAtMs) throw new LocalError(`Waited ${timeoutMs / 1000} s in vain for ${what}.`);
     await new Promise((done) => setTimeout(done, everyMs));
   }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { PROVIDERS } from '../../config/providers.ts';
 import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
-import type { Cloud } from '../cloud/contract.ts';
+import type { Cloud } from '../cloud/index.ts';
 
 const ratesSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()));
 const functionSchema = v.object({

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 import { STAND_INS } from './answers.ts';
 import { parseChange } from './settings.ts';
 import { StandIn, type StandInOptions } from './stand-in.ts';
@@ -13,7 +13,7 @@ const credentialsSchema = v.strictObject({ accepted: v.array(v.pipe(v.string(), 
  * `PUT` changes the settings, `GET` gives counters and settings, `DELETE` resets the counters,
  * `GET …/calls` gives the calls by key, `GET …/arrivals` the time of every call in monotonic milliseconds, and `PUT …/credentials` `{accepted: […]}` rotates the credential.
  *
- * @throws LocalCloudError when a provider has no stand-in
+ * @throws LocalError when a provider has no stand-in
  */
 export function createProvidersServer(options: readonly StandInOptions[]): Server {
   const standIns = new Map(options.map((provider) => [provider.name, createStandIn(provider)]));
@@ -30,7 +30,7 @@ function createStandIn(options: StandInOptions): StandIn {
   const definition = STAND_INS.find(({ name }) => name === options.name);
   if (definition === undefined) {
     const known = STAND_INS.map(({ name }) => name).join(', ');
-    throw new LocalCloudError(
+    throw new LocalError(
       `There is no stand-in for provider "${options.name}" (there are: ${known}); add it to local/providers/answers.ts.`,
     );
   }
@@ -65,7 +65,7 @@ async function control(
     else send(response, 200, answer);
   } catch (error) {
     // Anything else comes from a client that went away in the middle of its body.
-    if (error instanceof LocalCloudError) send(response, 400, { error: error.message });
+    if (error instanceof LocalError) send(response, 400, { error: error.message });
     else response.destroy();
   }
 }
@@ -97,7 +97,7 @@ const report = (standIn: StandIn): object => ({ ...standIn.counters.totals(), se
 function parseCredentials(body: string): string[] {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), credentialsSchema), body);
   if (parsed.success) return parsed.output.accepted;
-  throw new LocalCloudError('The body must be {"accepted": ["…"]}: every credential that is accepted from now on.');
+  throw new LocalError('The body must be {"accepted": ["…"]}: every credential that is accepted from now on.');
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -106,7 +106,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) {
     const data = Buffer.from(chunk);
     bytes += data.length;
-    if (bytes > MAX_CONTROL_BYTES) throw new LocalCloudError(`The body is above ${MAX_CONTROL_BYTES} bytes.`);
+    if (bytes > MAX_CONTROL_BYTES) throw new LocalError(`The body is above ${MAX_CONTROL_BYTES} bytes.`);
     chunks.push(data);
   }
   return Buffer.concat(chunks).toString('utf8');

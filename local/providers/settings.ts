@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 
 /** Ways in which a stand-in provider can misbehave; `ok` is none. */
 export const MODES = ['ok', 'outage', 'hang', 'garbage', 'reset', 'slow_body', 'unauthorized', 'error_in_200'] as const;
@@ -56,21 +56,21 @@ export type SettingsChange = v.InferOutput<typeof changeSchema>;
 /**
  * Parses the JSON body of a change.
  *
- * @throws LocalCloudError naming the field and what is allowed there
+ * @throws LocalError naming the field and what is allowed there
  */
 export function parseChange(body: string): SettingsChange {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch (cause) {
-    throw new LocalCloudError('The body is not JSON: send an object such as {"mode":"outage","forMs":30000}.', {
+    throw new LocalError('The body is not JSON: send an object such as {"mode":"outage","forMs":30000}.', {
       cause,
     });
   }
   const parsed = v.safeParse(v.pipe(objectSchema, changeSchema), value);
   if (parsed.success) return parsed.output;
   const path = v.getDotPath(parsed.issues[0]) ?? '';
-  throw new LocalCloudError(describeIssue(path.split('.')[0] ?? '', value));
+  throw new LocalError(describeIssue(path.split('.')[0] ?? '', value));
 }
 
 function describeIssue(field: string, value: unknown): string {

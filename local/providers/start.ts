@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
-import { LocalCloudError } from '../cloud/errors.ts';
+import { LocalError } from '../errors.ts';
 import type { ProviderCounters } from './counters.ts';
 import type { SettingsChange } from './settings.ts';
 import type { StandInOptions } from './stand-in.ts';
@@ -31,7 +31,7 @@ export interface Providers {
   readonly providersUrl: string;
   /** Base URL by provider name: what replaces the real ones in the local cloud. */
   readonly baseUrls: Readonly<Record<string, string>>;
-  /** @throws LocalCloudError when a field or value is not allowed */
+  /** @throws LocalError when a field or value is not allowed */
   control(name: string, change: SettingsChange): Promise<void>;
   counters(name: string): Promise<ProviderCounters>;
   /** Calls by lookup key (`example.com`, `DE/10115`) since the last reset. */
@@ -47,7 +47,7 @@ export interface Providers {
 /**
  * Starts one stand-in for each configured provider.
  *
- * @throws LocalCloudError when a provider has no stand-in or the server cannot listen
+ * @throws LocalError when a provider has no stand-in or the server cannot listen
  */
 export async function startProviders({ providers, credentials, port = 0 }: ProvidersOptions): Promise<Providers> {
   const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [], {
@@ -98,7 +98,7 @@ async function start(child: ChildProcess, message: object): Promise<number> {
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const failed = once(child, 'exit').then(() => {
-    throw new LocalCloudError(`The stand-in providers did not start: ${errors.trim()}`);
+    throw new LocalError(`The stand-in providers did not start: ${errors.trim()}`);
   });
   child.send(message);
   const ready: unknown = await Promise.race([once(child, 'message'), failed]);
@@ -110,5 +110,5 @@ async function callControl(method: string, url: string, body: unknown): Promise<
   const response = await fetch(url, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const answer: unknown = await response.json();
   if (response.ok) return answer;
-  throw new LocalCloudError(`${method} ${url} answered ${response.status}: ${JSON.stringify(answer)}`);
+  throw new LocalError(`${method} ${url} answered ${response.status}: ${JSON.stringify(answer)}`);
 }

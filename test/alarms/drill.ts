@@ -1,4 +1,4 @@
-import type { AlarmDefinition } from '../../local/cloud/alarms/definitions.ts';
+import type { AlarmDefinition } from '../../local/cloud/index.ts';
 import type { Outage } from '../simulation/plan.ts';
 import { START_MS } from '../support/memory/index.ts';
 import { MonitoredSimulation } from './monitored.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Alarms } from '../../local/cloud/alarms/alarms.ts';
-import { MetricStore } from '../../local/cloud/metrics/store.ts';
+import { Alarms, MetricStore } from '../../local/cloud/index.ts';
 import { PAGE, runDrill, shortcomings } from './drill.ts';
 import { DRILLS } from './drills/all.ts';
 import { synthesizedStage, type SynthesizedStage } from './stage.ts';

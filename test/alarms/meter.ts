@@ -3,11 +3,14 @@ import type { Lane } from '../../lambdas/domain/model.ts';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { METRIC_NAMESPACE } from '../../lambdas/runtime/metric-names.ts';
-import type { DeployedResource, QueueDepth } from '../../local/cloud/contract.ts';
-import type { InvocationReport } from '../../local/cloud/lambda/functions.ts';
-import { LogStore } from '../../local/cloud/lambda/logs.ts';
-import { Metrics } from '../../local/cloud/metrics/collect.ts';
-import { MetricStore } from '../../local/cloud/metrics/store.ts';
+import {
+  type DeployedResource,
+  type InvocationReport,
+  LogStore,
+  Metrics,
+  MetricStore,
+  type QueueDepth,
+} from '../../local/cloud/index.ts';
 import type { MemoryQueue } from '../support/memory/queue.ts';
 import { QUEUE_NAMES, type QueueName, type SluiceQueues } from '../support/memory/queues.ts';
 import { ofType, type SynthesizedStage } from './stage.ts';

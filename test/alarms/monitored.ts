@@ -1,5 +1,5 @@
 import { DependencyUnavailableError, isPassingFailure } from '../../lambdas/domain/errors.ts';
-import { Alarms, type Transition } from '../../local/cloud/alarms/alarms.ts';
+import { Alarms, type Transition } from '../../local/cloud/index.ts';
 import type { Environment } from '../simulation/environment.ts';
 import type { FunctionOptions } from '../simulation/functions.ts';
 import type { Outage, Plan } from '../simulation/plan.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SubmissionView } from '../../lambdas/domain/api/schemas.ts';
-import type { Denial, StatementReference } from '../../local/cloud/contract.ts';
+import type { Denial, StatementReference } from '../../local/cloud/index.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
 import { assemblyWithout, call, clientOf, ended, SAMPLE, waitFor } from './support/sluice.ts';
 

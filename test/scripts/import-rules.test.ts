@@ -15,6 +15,7 @@ const MODULES = {
   'lambdas/worker/handler.ts': 'export const value = 1;',
   'lib/constructs/lane.ts': 'export const value = 1;',
   'local/cloud/cloud.ts': 'export const value = 1;',
+  'local/cloud/index.ts': 'export const value = 1;',
   'test/support/factory.ts': 'export const value = 1;',
 };
 
@@ -38,7 +39,7 @@ const SAMPLES: [place: string, source: string, ...rules: string[]][] = [
   ['lambdas/worker/d.ts', "import { value } from '../../lib/constructs/lane.ts';", 'functions-are-not-infrastructure'],
   [
     'lambdas/worker/e.ts',
-    "import { value } from '../../local/cloud/cloud.ts';",
+    "import { value } from '../../local/cloud/index.ts';",
     'functions-are-not-infrastructure',
     'local-is-a-tool',
   ],
@@ -58,8 +59,9 @@ const SAMPLES: [place: string, source: string, ...rules: string[]][] = [
   ['local/a.ts', "import { buildApp } from 'fauxqs'; import { value } from '../lambdas/domain/model.ts';"],
   ['local/b.ts', "import { value } from '../lib/constructs/lane.ts';", 'local-runs-templates'],
   ['local/cloud/a.ts', "import { value } from '../../lambdas/domain/model.ts';", 'local-cloud-stands-alone'],
+  ['local/c.ts', "import { value } from './cloud/cloud.ts';", 'local-cloud-has-one-face'],
   ['local/cloud/b.ts', "import { value } from './cloud.ts';"],
-  ['cli/a.ts', "import { value } from '../local/cloud/cloud.ts';"],
+  ['cli/a.ts', "import { value } from '../local/cloud/index.ts';"],
   ['cli/b.ts', "import { buildApp } from 'fauxqs';", 'emulators-stay-local'],
   ['cli/c.ts', "import { value } from '../test/support/factory.ts';", 'tests-are-leaves'],
   ['cli/d.ts', "import { value } from './nowhere.ts';", 'resolvable'],

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { OPERATIONS } from '../../lambdas/domain/api/operations.ts';
 import type { SubmissionView } from '../../lambdas/domain/api/schemas.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
-import { synthesize } from '../../local/cloud/templates/synthesize.ts';
+import { synthesize } from '../../local/synthesize.ts';
 import { runTenants } from '../../cli/tenants.ts';
 import { createApiKeyRegistry } from '../../lambdas/adapters/dynamodb/api-keys.ts';
 import { createDynamoClient } from '../../lambdas/adapters/clients.ts';

@@ -5,7 +5,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SubmissionView } from '../../lambdas/domain/api/schemas.ts';
-import { putProvidersSecret } from '../../local/secret.ts';
+import { putProvidersSecret } from '../../local/setup.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
 import { call, clientOf, ended, waitFor } from '../integration/support/sluice.ts';
 

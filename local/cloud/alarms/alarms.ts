@@ -182,3 +182,9 @@ function inOrder(
   for (const alarm of definitions) visit(alarm, []);
   return [...ordered];
 }
+
+/** A transition in one line for the terminal: time, alarm, states, reason. */
+export function alarmLine({ atMs, alarm, from, to, reason }: Transition): string {
+  const time = new Date(atMs).toISOString().slice(11, 19);
+  return `${time}  ${alarm.place}  ${from} → ${to}  ${reason}`;
+}

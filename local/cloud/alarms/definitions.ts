@@ -14,7 +14,7 @@ export type MissingData = 'missing' | 'ignore' | 'breaching' | 'notBreaching';
 interface AlarmCommon {
   readonly name: string;
   readonly arn: string;
-  /** Place in the stacks, such as `BulkLane/Records/DeadLetters`. */
+  /** Place in the stacks, such as `Orders/DeadLetters`. */
   readonly place: string;
   readonly description: string;
   readonly actionsEnabled: boolean;

@@ -16,7 +16,7 @@ export interface ApiGatewayOptions {
   readonly onRequest?: (report: RequestReport) => void;
   readonly onAccessLog?: (logGroup: string, line: string) => void;
   /** Default 0: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** The REST API, served on this machine. */
@@ -27,16 +27,18 @@ export interface ApiGateway {
 }
 
 /**
- * Serves the one REST API of the templates.
+ * Serves the REST API of the templates.
  *
- * @throws LocalCloudError when there is none or more than one, or naming a resource of it that is not supported
+ * @returns undefined where they declare none
+ * @throws LocalCloudError when there is more than one, or naming a resource of it that is not supported
  */
-export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
+export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway | undefined> {
   const { cloud, invoker, port = 0 } = options;
   const apis = readApis(cloud);
   const [api] = apis;
-  if (api === undefined || apis.length > 1) {
-    throw new LocalCloudError(`The templates have ${apis.length} REST APIs; exactly one is supported here.`);
+  if (api === undefined) return undefined;
+  if (apis.length > 1) {
+    throw new LocalCloudError(`The templates have ${apis.length} REST APIs; one at most is supported here.`);
   }
   const logsAccess = api.accessLog !== undefined && (await mayWriteAccessLog(cloud, api.accessLog.logGroup));
   const gateway = new Gateway({

@@ -9,7 +9,8 @@ import { Schedules, type SchedulesOptions } from './schedules.ts';
 export interface EventsOptions {
   readonly cloud: Cloud;
   readonly functions: LocalFunctions;
-  readonly schedules?: SchedulesOptions['mode'];
+  /** Default `clock`. */
+  readonly schedules?: SchedulesOptions['mode'] | undefined;
 }
 
 /** Everything that invokes functions by itself. */

@@ -35,7 +35,7 @@ export interface FunctionsOptions {
   readonly maxEnvironments?: number;
   readonly logs?: LogStore;
   /** Divides the waits between the tries of asynchronous invocations. Default 1. */
-  readonly asyncSpeed?: number;
+  readonly asyncSpeed?: number | undefined;
 }
 
 interface LocalFunction {

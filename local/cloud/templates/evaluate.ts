@@ -1,7 +1,8 @@
 import type { DeployedResource, Json } from '../contract.ts';
 import { LocalCloudError } from '../errors.ts';
-import type { StackTemplate } from './assembly.ts';
+import { loadAssembly, type StackTemplate } from './assembly.ts';
 import { evaluate } from './intrinsics.ts';
+import { NameSource } from './names.ts';
 import { StackEvaluation } from './stack.ts';
 import type { CloudEnvironment } from './types/model.ts';
 
@@ -14,6 +15,23 @@ export interface EvaluatedAssembly {
   /** Resources that were left out, as `stack/logicalId (type): reason`. */
   readonly ignored: readonly string[];
 }
+
+/** Region and account of templates that were synthesized for any. */
+export const DEFAULT_REGION = 'us-east-1';
+export const DEFAULT_ACCOUNT = '123456789012';
+
+/**
+ * The resources of a cloud assembly with the names of an account, the same ones every time. Nothing is started.
+ *
+ * @throws LocalCloudError as `evaluateAssembly`
+ */
+export const declaredResources = (assemblyDirectory: string): readonly DeployedResource[] =>
+  evaluateAssembly(loadAssembly(assemblyDirectory), {
+    endpoint: 'http://127.0.0.1',
+    region: DEFAULT_REGION,
+    accountId: DEFAULT_ACCOUNT,
+    names: new NameSource('declared'),
+  }).resources;
 
 /**
  * Evaluates the stacks of a cloud assembly for this machine: every resource gets the names, ARNs and attributes it would

@@ -2,12 +2,9 @@ import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import * as v from 'valibot';
 import { LocalCloudError } from '../errors.ts';
-
-/** Everything that an assembly depends on; a change in any of it means another synthesis. */
-const INPUTS = ['bin', 'lib', 'config', 'lambdas', 'cdk.json', 'package-lock.json', 'tsconfig.json'];
 
 /** Assemblies that no start has used for this long are removed; running clouds load their functions from theirs. */
 const KEEP_UNUSED_MS = 7 * 24 * 60 * 60 * 1000;
@@ -21,14 +18,18 @@ const COMMAND_LINE_CONTEXT = {
 };
 
 export interface SynthesisOptions {
-  /** Name of the stage under `config/stages`. */
-  readonly stage: string;
-  /** Root of the project; default: the one this file is in. */
-  readonly root?: string;
-  /** `false`: the functions' code is not bundled, for those who only read the templates. Default `true`. */
-  readonly bundling?: boolean;
+  /** Root of the project, where `cdk.json` is. */
+  readonly root: string;
+  /** Arguments to Node.js that run the app, such as `['bin/app.js']`. */
+  readonly app: readonly string[];
+  /** Files and directories that the assembly depends on: a change in any of them means another synthesis. */
+  readonly inputs: readonly string[];
+  /** `false`: the code of functions is not bundled, for callers that only read the templates. Default `true`. */
+  readonly bundling?: boolean | undefined;
   /** Further context values, as with `cdk synth -c key=value`. */
-  readonly context?: Readonly<Record<string, string>>;
+  readonly context?: Readonly<Record<string, string>> | undefined;
+  /** Further environment variables of the app. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -40,16 +41,15 @@ export interface SynthesisOptions {
  * @throws LocalCloudError with the app's own output when it fails
  */
 export async function synthesize(options: SynthesisOptions): Promise<string> {
-  const root = options.root ?? resolve(import.meta.dirname, '..', '..', '..');
+  const { root } = options;
   const context = {
     ...(await contextOf(root)),
     ...COMMAND_LINE_CONTEXT,
     ...(options.bundling === false ? { 'aws:cdk:bundling-stacks': [] } : {}),
     ...options.context,
-    stage: options.stage,
   };
   const directory = join(root, '.local');
-  const target = join(directory, `cdk.out-${await fingerprint(root, context)}`);
+  const target = join(directory, `cdk.out-${await fingerprint(options, context)}`);
   if (existsSync(join(target, 'manifest.json'))) {
     await utimes(target, new Date(), new Date());
     return target;
@@ -58,7 +58,7 @@ export async function synthesize(options: SynthesisOptions): Promise<string> {
   await removeUnused(directory);
   const own = `${target}.${randomUUID()}`;
   try {
-    await runApp(root, own, context);
+    await runApp(options, own, context);
     await adopt(own, target);
   } finally {
     await rm(own, { recursive: true, force: true });
@@ -75,14 +75,17 @@ async function adopt(own: string, target: string): Promise<void> {
   }
 }
 
-async function runApp(root: string, outputDirectory: string, context: Record<string, unknown>): Promise<void> {
-  const child = spawn(process.execPath, ['scripts/ts.mjs', 'bin/app.ts'], {
+async function runApp(
+  { root, app, environment }: SynthesisOptions,
+  outputDirectory: string,
+  context: Record<string, unknown>,
+): Promise<void> {
+  const child = spawn(process.execPath, [...app], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The templates' rules are checked by `npm run check`; here that would only make every first start slower.
     env: {
       ...process.env,
-      CDK_VALIDATION: 'false',
+      ...environment,
       CDK_OUTDIR: outputDirectory,
       CDK_CONTEXT_JSON: JSON.stringify(context),
     },
@@ -101,9 +104,9 @@ async function contextOf(root: string): Promise<Record<string, unknown>> {
   return v.parse(cdkJson, JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8'))).context;
 }
 
-async function fingerprint(root: string, context: Record<string, unknown>): Promise<string> {
+async function fingerprint({ root, inputs }: SynthesisOptions, context: Record<string, unknown>): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(context)).update(process.version);
-  for (const input of INPUTS) {
+  for (const input of inputs) {
     for (const file of await filesBelow(join(root, input))) {
       const content = await readFile(file);
       hash.update(`\u0000${relative(root, file)}\u0000${content.length}\u0000`).update(content);

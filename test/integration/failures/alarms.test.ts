@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { MetricStore } from '../../../local/cloud/metrics/store.ts';
+import type { MetricStore } from '../../../local/cloud/index.ts';
 import { startRig, submitGenerated, submitText, type Rig } from '../../../local/drills/rig.ts';
 import { waitFor } from '../support/sluice.ts';
 

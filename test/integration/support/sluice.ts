@@ -6,7 +6,7 @@ import { CLOSED_STATES } from '../../../lambdas/domain/model.ts';
 import type { SubmissionView } from '../../../lambdas/domain/api/schemas.ts';
 import { ApiClient } from '../../../local/demo/client.ts';
 import type { LocalSluice } from '../../../local/start.ts';
-import { synthesize } from '../../../local/cloud/templates/synthesize.ts';
+import { synthesize } from '../../../local/synthesize.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..', '..', '..');
 export const SAMPLE = join(ROOT, 'samples', 'customers.csv');

@@ -1,7 +1,7 @@
 import { countCall, noOperations, type Operations } from '../../../local/bench/meter.ts';
 import { rateOf } from '../../../local/bench/calls.ts';
 import { figuresOf } from '../../../local/bench/ops.ts';
-import type { ObservedCall } from '../../../local/cloud/contract.ts';
+import type { ObservedCall } from '../../../local/cloud/index.ts';
 
 function counted(call: Partial<ObservedCall>, indexes = 0): Partial<Operations> {
   const operations = noOperations();

@@ -2,7 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { startAlarms } from '../../alarms/start.ts';
-import { startCloud, type Cloud, type Json } from '../../cloud.ts';
+import { startCloud } from '../../cloud.ts';
+import type { Cloud, Json } from '../../contract.ts';
 import { MetricStore } from '../../metrics/store.ts';
 import { writeAssembly } from '../aws/fixture.ts';
 

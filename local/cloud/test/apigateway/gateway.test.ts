@@ -32,7 +32,7 @@ function resourcesOf(shape: Shape): DeployedResource[] {
       StageName: 'dev',
       AccessLogSetting: {
         DestinationArn: 'arn:aws:logs:us-east-1:1:log-group:access',
-        Format: '{"route":"$context.resourcePath","status":"$context.status","tenant":"$context.authorizer.tenant"}',
+        Format: '{"route":"$context.resourcePath","status":"$context.status","plan":"$context.authorizer.plan"}',
       },
       MethodSettings: [
         shape.throttle === undefined
@@ -87,7 +87,7 @@ const ALLOW = {
     Version: '2012-10-17',
     Statement: [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource: '*' }],
   },
-  context: { tenant: 'acme', admin: true, level: 3 },
+  context: { plan: 'gold', admin: true, level: 3 },
 };
 const WITH_AUTHORIZER = { AuthorizationType: 'CUSTOM', AuthorizerId: 'Keys' };
 
@@ -117,7 +117,7 @@ async function start(shape: Shape = {}): Promise<{ functions: Functions; apiUrl:
       return { allowed: functions.allowed, message: '' };
     },
   };
-  gateway = await startApiGateway({
+  const started = await startApiGateway({
     cloud: cloud as unknown as Cloud,
     invoker: {
       invoke: async ({ functionName, payload }) => {
@@ -129,6 +129,8 @@ async function start(shape: Shape = {}): Promise<{ functions: Functions; apiUrl:
     onAccessLog: (_, line) => logs.push(line),
     onRequest: (report) => reports.push(report),
   });
+  if (started === undefined) throw new Error('The resources declare no REST API.');
+  gateway = started;
   return { functions, apiUrl: gateway.apiUrl };
 }
 
@@ -139,7 +141,7 @@ describe('a request', () => {
     const { functions, apiUrl } = await start();
     functions.answer('things', {
       statusCode: 201,
-      headers: { Location: '/v1/x' },
+      headers: { Location: '/new/x' },
       multiValueHeaders: { 'set-cookie': ['a=1', 'b=2'] },
       body: '{"ok":true}',
     });
@@ -148,7 +150,7 @@ describe('a request', () => {
       headers: { 'X-Custom': 'yes', 'content-type': 'application/json' },
       body: '{"ü":1}',
     });
-    expect([response.headers.get('location'), response.headers.getSetCookie()]).toEqual(['/v1/x', ['a=1', 'b=2']]);
+    expect([response.headers.get('location'), response.headers.getSetCookie()]).toEqual(['/new/x', ['a=1', 'b=2']]);
     expect(response.headers.get('x-amzn-requestid')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await outcome(response)).toEqual([201, '{"ok":true}']);
     expect(functions.events).toEqual([
@@ -281,7 +283,7 @@ describe('the authorizer', () => {
     });
     expect(asked).toMatchObject({ authorizationToken: 'Bearer xyz' });
     expect(functions.events[1]).toMatchObject({
-      requestContext: { authorizer: { principalId: 'someone', tenant: 'acme', admin: 'true', level: '3' } },
+      requestContext: { authorizer: { principalId: 'someone', plan: 'gold', admin: 'true', level: '3' } },
     });
     expect(functions.asked[0]?.context).toEqual({
       'aws:SourceArn': `arn:aws:execute-api:us-east-1:123456789012:${REST_API_ID}/authorizers/Keys`,
@@ -372,8 +374,8 @@ test('every request is in the access log and is reported', async () => {
   await fetch(`${apiUrl}/things/1`, { headers: { authorization: 'Bearer abc' } });
   await fetch(`${apiUrl}/things/1`);
   expect(logs.map((line): unknown => JSON.parse(line))).toEqual([
-    { route: '/things/{id}', status: '200', tenant: 'acme' },
-    { route: '/things/{id}', status: '401', tenant: '-' },
+    { route: '/things/{id}', status: '200', plan: 'gold' },
+    { route: '/things/{id}', status: '401', plan: '-' },
   ]);
   expect(reports).toEqual([
     expect.objectContaining({ method: 'GET', status: 200, integrationLatencyMs: expect.any(Number) }),

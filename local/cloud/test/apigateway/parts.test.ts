@@ -18,46 +18,46 @@ const route = (method: string, resourcePath: string): Route => ({
 describe('routing', () => {
   const router = new Router(
     [
-      ['GET', '/v1/{rest+}'],
-      ['GET', '/v1/things/{id}'],
-      ['GET', '/v1/things/special'],
-      ['ANY', '/v1/any'],
-      ['GET', '/v1/any'],
+      ['GET', '/shop/{rest+}'],
+      ['GET', '/shop/things/{id}'],
+      ['GET', '/shop/things/special'],
+      ['ANY', '/shop/any'],
+      ['GET', '/shop/any'],
       ['GET', '/'],
     ].map(([method = '', path = '']) => route(method, path)),
   );
 
   test.each([
-    ['GET', '/v1/things/special', '/v1/things/special', null],
-    ['GET', '/v1/things/7/', '/v1/things/{id}', { id: '7' }],
-    ['GET', '/v1/things/a%2Fb%20c', '/v1/things/{id}', { id: 'a/b c' }],
-    ['GET', '/v1/things/7/parts', '/v1/{rest+}', { rest: 'things/7/parts' }],
-    ['DELETE', '/v1/any', '/v1/any', null],
+    ['GET', '/shop/things/special', '/shop/things/special', null],
+    ['GET', '/shop/things/7/', '/shop/things/{id}', { id: '7' }],
+    ['GET', '/shop/things/a%2Fb%20c', '/shop/things/{id}', { id: 'a/b c' }],
+    ['GET', '/shop/things/7/parts', '/shop/{rest+}', { rest: 'things/7/parts' }],
+    ['DELETE', '/shop/any', '/shop/any', null],
     ['GET', '/', '/', null],
   ])('%s %s goes to %s', (method, path, resourcePath, pathParameters) => {
     expect(router.match(method, path)).toMatchObject({ route: { resourcePath }, pathParameters });
   });
 
   test('a method of a path wins over ANY, in whatever order they are declared', () => {
-    expect(router.match('GET', '/v1/any')?.route.method).toBe('GET');
-    expect(router.match('HEAD', '/v1/any')?.route.method).toBe('ANY');
+    expect(router.match('GET', '/shop/any')?.route.method).toBe('GET');
+    expect(router.match('HEAD', '/shop/any')?.route.method).toBe('ANY');
   });
 
   test.each([
-    ['POST', '/v1/things/7'],
+    ['POST', '/shop/things/7'],
     ['GET', '/v2'],
-    ['GET', '//v1/things/7'],
+    ['GET', '//shop/things/7'],
   ])('%s %s goes nowhere', (method, path) => {
     expect(router.match(method, path)).toBeUndefined();
   });
 
   test('a path that is not percent-encoded properly is an error', () => {
-    expect(() => router.match('GET', '/v1/things/%E0%A4%A')).toThrow(URIError);
+    expect(() => router.match('GET', '/shop/things/%E0%A4%A')).toThrow(URIError);
   });
 });
 
 describe("an authorizer's policy", () => {
-  const arn = 'arn:aws:execute-api:us-east-1:1:api/dev/GET/v1/things/7';
+  const arn = 'arn:aws:execute-api:us-east-1:1:api/dev/GET/shop/things/7';
   const statement = (Effect: 'Allow' | 'Deny', ...Resource: string[]) => ({
     Effect,
     Action: ['execute-api:Invoke'],
@@ -70,7 +70,7 @@ describe("an authorizer's policy", () => {
     ['of the whole stage', [statement('Allow', 'arn:aws:execute-api:us-east-1:1:api/dev/*')], 'allowed'],
     ['of another method', [statement('Allow', 'arn:aws:execute-api:us-east-1:1:api/dev/POST/*')], 'not_allowed'],
     ['with a dot as a dot', [statement('Allow', arn.replace('7', '.'))], 'not_allowed'],
-    ['that also denies', [statement('Allow', '*'), statement('Deny', '*/v1/things/?')], 'denied'],
+    ['that also denies', [statement('Allow', '*'), statement('Deny', '*/shop/things/?')], 'denied'],
   ])('%s decides', (_, Statement, verdict) => {
     expect(evaluate({ Statement }, arn)).toBe(verdict);
   });

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type Cloud, startCloud } from '../../cloud.ts';
+import { startCloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import { allow, getAtt, operatorOf, type Resources, role, startTestCloud, writeAssembly } from './fixture.ts';
 
 const started: Cloud[] = [];

@@ -12,7 +12,7 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Cloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import { allow, clientOf, getAtt, operatorOf, rejection, role, startTestCloud } from './fixture.ts';
 
 let cloud: Cloud;
@@ -26,7 +26,7 @@ beforeAll(async () => {
     Table: {
       Type: 'AWS::DynamoDB::Table',
       Properties: {
-        AttributeDefinitions: ['pk', 'sk', 'tenant'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+        AttributeDefinitions: ['pk', 'sk', 'owner'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
         KeySchema: [
           { AttributeName: 'pk', KeyType: 'HASH' },
           { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -34,8 +34,8 @@ beforeAll(async () => {
         BillingMode: 'PAY_PER_REQUEST',
         GlobalSecondaryIndexes: [
           {
-            IndexName: 'byTenant',
-            KeySchema: [{ AttributeName: 'tenant', KeyType: 'HASH' }],
+            IndexName: 'byOwner',
+            KeySchema: [{ AttributeName: 'owner', KeyType: 'HASH' }],
             Projection: { ProjectionType: 'ALL' },
           },
         ],
@@ -57,7 +57,7 @@ beforeAll(async () => {
         ['PutItem', 'UpdateItem', 'GetItem', 'BatchGetItem', 'BatchWriteItem'].map((name) => `dynamodb:${name}`),
         getAtt('Table'),
       ),
-      allow('dynamodb:Query', { 'Fn::Sub': '${Table.Arn}/index/byTenant' }),
+      allow('dynamodb:Query', { 'Fn::Sub': '${Table.Arn}/index/byOwner' }),
     ),
   });
   TableName = cloud.byLogicalId('Table').physicalId;
@@ -83,10 +83,10 @@ describe('permissions', () => {
   });
 
   test('an index has a permission of its own', async () => {
-    await worker.send(new PutItemCommand({ TableName, Item: item('indexed', { tenant: { S: 't1' } }) }));
+    await worker.send(new PutItemCommand({ TableName, Item: item('indexed', { owner: { S: 't1' } }) }));
     const query = {
-      IndexName: 'byTenant',
-      KeyConditionExpression: 'tenant = :t',
+      IndexName: 'byOwner',
+      KeyConditionExpression: 'owner = :t',
       ExpressionAttributeValues: { ':t': { S: 't1' } },
     };
     const found = await worker.send(new QueryCommand({ TableName, ...query }));

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { type Cloud, startCloud } from '../../cloud.ts';
+import { startCloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import type { Json } from '../../contract.ts';
 
 /** Every cloud starts two emulators in threads of their own, which takes a while on a busy machine. */

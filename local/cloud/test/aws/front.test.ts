@@ -3,7 +3,7 @@ import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/clie
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { PurgeQueueCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Cloud, InvokeRequest, ObservedCall } from '../../cloud.ts';
+import type { Cloud, InvokeRequest, ObservedCall } from '../../contract.ts';
 import { allow, clientOf, getAtt, operatorOf, rejection, type Resources, role, startTestCloud } from './fixture.ts';
 
 const table = {

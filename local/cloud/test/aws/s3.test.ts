@@ -12,7 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { Cloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import { allow, clientOf, operatorOf, rejection, role, startTestCloud } from './fixture.ts';
 
 let cloud: Cloud;

@@ -6,7 +6,7 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import type { Cloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import { allow, clientOf, operatorOf, rejection, role, startTestCloud } from './fixture.ts';
 
 let cloud: Cloud;
@@ -19,7 +19,7 @@ beforeAll(async () => {
       Type: 'AWS::SecretsManager::Secret',
       Properties: {
         GenerateSecretString: {
-          SecretStringTemplate: '{"user":"sluice"}',
+          SecretStringTemplate: '{"user":"admin"}',
           GenerateStringKey: 'password',
           ExcludePunctuation: true,
           PasswordLength: 20,
@@ -45,7 +45,7 @@ const read = (SecretId: string, client = operator, more: object = {}) =>
 test('a secret is generated as its template says, and read by whoever may', async () => {
   const { SecretString } = await read(cloud.byLogicalId('Generated').arn, reader);
   expect(JSON.parse(SecretString ?? '')).toEqual({
-    user: 'sluice',
+    user: 'admin',
     password: expect.stringMatching(/^[A-Za-z0-9]{20}$/),
   });
 });

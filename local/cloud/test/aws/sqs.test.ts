@@ -10,7 +10,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Cloud } from '../../cloud.ts';
+import type { Cloud } from '../../contract.ts';
 import { allow, clientOf, getAtt, operatorOf, rejection, role, startTestCloud } from './fixture.ts';
 
 let cloud: Cloud;
@@ -175,14 +175,16 @@ describe('message groups on standard queues', () => {
     await operator.send(
       new SendMessageBatchCommand({
         QueueUrl,
-        Entries: [{ Id: 'a', MessageBody: 'grouped', MessageGroupId: 'tenant', MessageAttributes: { own: attribute } }],
+        Entries: [
+          { Id: 'a', MessageBody: 'grouped', MessageGroupId: 'customer-1', MessageAttributes: { own: attribute } },
+        ],
       }),
     );
     const [message] = await receiveAll(QueueUrl, {
       MessageSystemAttributeNames: ['MessageGroupId'],
       MessageAttributeNames: ['All'],
     });
-    expect(message?.Attributes).toEqual({ MessageGroupId: 'tenant' });
+    expect(message?.Attributes).toEqual({ MessageGroupId: 'customer-1' });
     expect(message?.MessageAttributes).toMatchObject({ own: attribute });
     await operator.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message?.ReceiptHandle }));
   });

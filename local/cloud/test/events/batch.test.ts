@@ -66,7 +66,7 @@ test('a record of the event has what the function needs to know of its message',
     ReceiptHandle: 'receipt',
     Body: '{"x":1}',
     MD5OfBody: 'md5',
-    Attributes: { ApproximateReceiveCount: '2', SentTimestamp: '5', MessageGroupId: 'tenant' },
+    Attributes: { ApproximateReceiveCount: '2', SentTimestamp: '5', MessageGroupId: 'customer-1' },
     MessageAttributes: { reason: { DataType: 'String', StringValue: 'why' } },
   };
   expect(JSON.parse(eventOf([message], mapping, 'eu-west-1'))).toEqual({
@@ -75,7 +75,7 @@ test('a record of the event has what the function needs to know of its message',
         messageId: 'id',
         receiptHandle: 'receipt',
         body: '{"x":1}',
-        attributes: { ApproximateReceiveCount: '2', SentTimestamp: '5', MessageGroupId: 'tenant' },
+        attributes: { ApproximateReceiveCount: '2', SentTimestamp: '5', MessageGroupId: 'customer-1' },
         messageAttributes: {
           reason: { stringValue: 'why', dataType: 'String', stringListValues: [], binaryListValues: [] },
         },

@@ -3,7 +3,7 @@ import type { AuthorizationRequest, DeployedResource, InvokeRequest } from '../.
 import { Schedules } from '../../events/schedules.ts';
 import { functionArn, resource } from '../support/functions.ts';
 
-const target = resource('AWS::Lambda::Function', 'reconciler', { arn: functionArn('reconciler') });
+const target = resource('AWS::Lambda::Function', 'cleaner', { arn: functionArn('cleaner') });
 const rule = (properties: DeployedResource['properties']): DeployedResource =>
   resource('AWS::Events::Rule', 'EveryMinute', { arn: 'arn:rule', properties });
 
@@ -37,7 +37,7 @@ const EVERY_MINUTE = { ScheduleExpression: 'rate(1 minute)', Targets: [{ Arn: ta
 describe('a schedule', () => {
   test('fires by hand with the event that EventBridge sends, when the function lets it', async () => {
     const { started, invocations, questions } = schedules(rule(EVERY_MINUTE));
-    await started.fire('reconciler');
+    await started.fire('cleaner');
     expect(questions).toEqual([
       {
         principal: 'events.amazonaws.com',
@@ -46,7 +46,7 @@ describe('a schedule', () => {
         context: { 'aws:SourceArn': 'arn:rule' },
       },
     ]);
-    expect(invocations).toEqual([expect.objectContaining({ functionName: 'reconciler' })]);
+    expect(invocations).toEqual([expect.objectContaining({ functionName: 'cleaner' })]);
     expect(JSON.parse(invocations[0]?.payload ?? '')).toMatchObject({
       'detail-type': 'Scheduled Event',
       resources: ['arn:rule'],
@@ -55,7 +55,7 @@ describe('a schedule', () => {
 
   test('does not reach a function that does not let it', async () => {
     const { started, invocations } = schedules(rule(EVERY_MINUTE), false);
-    await expect(started.fire('reconciler')).rejects.toThrow('No schedule');
+    await expect(started.fire('cleaner')).rejects.toThrow('No schedule');
     expect(invocations).toEqual([]);
   });
 

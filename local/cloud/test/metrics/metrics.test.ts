@@ -12,7 +12,7 @@ const emf = (change: object = {}): string =>
       Timestamp: 120_500,
       CloudWatchMetrics: [
         {
-          Namespace: 'Sluice',
+          Namespace: 'Shop',
           Dimensions: [['service', 'lane'], ['service']],
           Metrics: [{ Name: 'finished', Unit: 'Count' }, { Name: 'ageMs' }],
         },
@@ -30,7 +30,7 @@ describe('the embedded metric format', () => {
     const values = readEmf(emf());
     expect(values).toHaveLength(6);
     expect(values[0]).toEqual({
-      namespace: 'Sluice',
+      namespace: 'Shop',
       name: 'finished',
       dimensions: { service: 'worker', lane: 'small' },
       value: 3,
@@ -112,7 +112,7 @@ describe('the collection', () => {
   test('reads metrics out of the logs of functions', async () => {
     const { logs, metrics, latest } = collect();
     logs.append({ atMs: 1, source: 'worker', logStream: 's', requestId: 'r', text: emf() });
-    expect(latest('Sluice', 'finished', { service: 'worker' })).toMatchObject({ minuteMs: 120_000, sum: 3 });
+    expect(latest('Shop', 'finished', { service: 'worker' })).toMatchObject({ minuteMs: 120_000, sum: 3 });
     await metrics.stop();
   });
 
@@ -143,10 +143,10 @@ describe('the collection', () => {
 
   test('counts requests to the API by their outcome', async () => {
     const { metrics, latest } = collect();
-    const report = { atMs: 0, apiName: 'sluice', stageName: 'dev', method: 'GET', resourcePath: '/', latencyMs: 4 };
+    const report = { atMs: 0, apiName: 'shop', stageName: 'dev', method: 'GET', resourcePath: '/', latencyMs: 4 };
     metrics.requested({ ...report, status: 503, integrationLatencyMs: 3 });
     metrics.requested({ ...report, status: 200, integrationLatencyMs: undefined });
-    const ofApi = (name: string) => latest('AWS/ApiGateway', name, { ApiName: 'sluice', Stage: 'dev' });
+    const ofApi = (name: string) => latest('AWS/ApiGateway', name, { ApiName: 'shop', Stage: 'dev' });
     expect(ofApi('Count')).toMatchObject({ sum: 2 });
     expect(ofApi('5XXError')).toMatchObject({ sum: 1, count: 2 });
     expect(ofApi('4XXError')).toMatchObject({ sum: 0 });

@@ -50,7 +50,7 @@ function cloudOf(
 
 /** Keeps the bundled runtime and the compile cache between tests of one file. */
 export class FunctionBed {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'sluice-functions-'));
+  readonly #directory = mkdtempSync(join(tmpdir(), 'local-functions-'));
   readonly #started: LocalFunctions[] = [];
 
   /** Writes the handlers to disk and answers the resources that name them. */

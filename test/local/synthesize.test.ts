@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utim
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { synthesize } from '../../templates/synthesize.ts';
+import { synthesize } from '../../local/synthesize.ts';
 
-const ROOT = resolve(import.meta.dirname, '..', '..', '..', '..');
+const ROOT = resolve(import.meta.dirname, '..', '..');
 
 /** An app that writes what it was given, and how often it ran, instead of using the CDK. */
 const APP = `
