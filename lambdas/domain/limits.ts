@@ -14,12 +14,19 @@ const WAIT_MS = 50;
 const THROTTLED_WAIT_MS = 1_000;
 const waitsMs = (firstMs: number): number => firstMs * (2 ** (AWS_TRIES - 1) - 1);
 /** A DynamoDB call of which every try hangs, or every try is throttled, whichever takes longer. */
-const LONGEST_WRITE_MS = Math.max(AWS_TRIES * DYNAMO_TRY_MS + waitsMs(WAIT_MS), waitsMs(THROTTLED_WAIT_MS));
-/** Sending what could not be written back to its queue. */
+export const LONGEST_WRITE_MS = Math.max(AWS_TRIES * DYNAMO_TRY_MS + waitsMs(WAIT_MS), waitsMs(THROTTLED_WAIT_MS));
+/** Sending records that could not be written back to their queue. */
 const HAND_BACK_MS = 1_000;
 
+/** Time that must be left when a write of the settlement starts: it may hang to its end, and its records must still be sent back. */
+export const WRITE_RESERVE_MS = LONGEST_WRITE_MS + HAND_BACK_MS;
+
+/** Writes of a settlement, each of which waits for the one before: row, ledger, closed chunk, start of finalization. */
+const SETTLE_WRITES = 4;
+
 /**
- * Time kept at the end of an invocation for writing what was reached and handing back what was not: a write that hangs to its end, and
- * the queue that then takes the records back.
+ * Time kept at the end of an invocation for the settlement: every write of the chain takes a whole try, and the last one hangs to its
+ * end. Where the table is slower than that, the writes that have not started are left to the next delivery, see
+ * {@link WRITE_RESERVE_MS}.
  */
-export const SETTLE_RESERVE_MS = LONGEST_WRITE_MS + HAND_BACK_MS;
+export const SETTLE_RESERVE_MS = (SETTLE_WRITES - 1) * DYNAMO_TRY_MS + WRITE_RESERVE_MS;

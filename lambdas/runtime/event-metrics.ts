@@ -56,6 +56,8 @@ export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
     case 'fanout_continued':
     case 'finalize_restarted':
       return isPassingFailure(event.error) ? [point(SERVICE_METRICS.dependencyFailures, 1)] : [];
+    case 'message_handed_back':
+      return workerOf === undefined ? [] : [point(LANE_METRICS.newerMessages, count)];
     case 'callback_failed':
       return event.level === 'info' ? [] : [point(SERVICE_METRICS.callbacksFailed, 1)];
     case 'unexpected_error':

@@ -49,8 +49,10 @@ export const LANE_METRICS = {
   deferralsForPlatform: count('DeferralsForPlatform', 'worker'),
   /** Messages that were acknowledged without being processed: copies, and those of records that have their outcome. */
   messagesDiscarded: count('MessagesDiscarded', 'worker'),
-  /** Messages that were sent to the dead-letter queue unprocessed: no record of ours can be read from them. */
+  /** Messages that were sent to the dead-letter queue unprocessed: unreadable, of no submission, or not of the one they name. */
   messagesDeadLettered: count('MessagesDeadLettered', 'worker'),
+  /** Messages that a newer version wrote, sent back for it. */
+  newerMessages: count('NewerMessages', 'worker'),
   /** Records that ran alone, because a worker crashed while it held them. */
   isolatedRuns: count('IsolatedRuns', 'worker'),
   recordsResent: count('RecordsResent', 'reconciler'),

@@ -29,6 +29,7 @@ export function watchLane(scope: Construct, props: LaneAlarmsProps): void {
   watchLedger(scope, props);
   watchProgress(scope, props);
   watchBacklog(scope, props);
+  watchMessages(scope, props);
   const { settings, lane } = props;
   const metric = { stageName: settings.stageName, by: 'worker', of: { lane } } as const;
   watchErrors(scope, {
@@ -118,5 +119,40 @@ function watchBacklog(scope: Construct, { lane, queue, settings, clearableRecord
     severity: 'ticket',
     description: `The ${lane} lane holds more than the providers' rates can clear in the promised time: raise the rates or admit less.`,
     runbookSection: 'backlog-beyond-capacity',
+  });
+}
+
+/** Five-minute periods in a row with messages of a newer version, after which a deployment or rollback is stuck. */
+const NEWER_PERIODS = 3;
+
+/** Messages that no record can be processed from. */
+function watchMessages(scope: Construct, { lane, settings }: LaneAlarmsProps): void {
+  const figure = (metric: (typeof LANE_METRICS)['messagesDeadLettered' | 'newerMessages']) =>
+    ownMetric(metric, {
+      stageName: settings.stageName,
+      by: 'worker',
+      of: { lane },
+      statistic: 'Sum',
+      period: Duration.minutes(5),
+    });
+  const common = {
+    threshold: 1,
+    comparison: AT_LEAST,
+    missingData: TreatMissingData.NOT_BREACHING,
+    severity: 'ticket',
+  } as const;
+  addAlarm(scope, 'MessagesSetApart', settings.alarms, {
+    ...common,
+    metric: figure(LANE_METRICS.messagesDeadLettered),
+    periods: 1,
+    description: `The ${lane} lane received messages that cannot be read or whose submission does not know of them: look at their reason in the dead-letter queue.`,
+    runbookSection: 'messages-set-apart',
+  });
+  addAlarm(scope, 'NewerMessages', settings.alarms, {
+    ...common,
+    metric: figure(LANE_METRICS.newerMessages),
+    periods: NEWER_PERIODS,
+    description: `The ${lane} lane holds messages that only a newer version can read: finish the deployment, or deploy that version again.`,
+    runbookSection: 'messages-of-a-newer-version',
   });
 }

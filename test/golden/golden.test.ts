@@ -182,7 +182,7 @@ describe('what a later version stored and sent', () => {
   test('failures for a reason that is not known count, and can be taken back', async () => {
     const { chunk } = parseLedger(of(FUTURE.items.ledger, 'full'));
     const { submission } = parseMeta(of(RELEASED.items.heads, 'finished'));
-    expect(tally(submission, [chunk]).failures).toEqual({
+    expect(tally({ fanOut: { ...submission.fanOut, records: 250 } }, [chunk]).failures).toEqual({
       invalid_record: 1,
       attempts_exhausted: 2,
       duplicate_record: 2,

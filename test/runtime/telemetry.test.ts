@@ -227,6 +227,14 @@ describe('metrics', () => {
     expect(pointsOf({ ...about, level: 'info' })).toEqual([]);
   });
 
+  it('count messages of a newer version by the lane whose worker met them', () => {
+    const event = { name: 'message_handed_back', level: 'error', count: 4 } as const;
+    expect(pointsOf(event, 'small')).toMatchObject([
+      { name: 'NewerMessages', value: 4, dimensions: { lane: 'small' } },
+    ]);
+    expect(pointsOf(event)).toEqual([]);
+  });
+
   it('tell errors of workers by their lane', () => {
     const telemetry = createTelemetry({ ...OPTIONS, lane: 'bulk' });
     telemetry.emit({ name: 'unexpected_error', level: 'error' });

@@ -9,7 +9,6 @@ import { takeSnapshot } from '../../lambdas/domain/reconcile/backlog.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
-import { createHeadCache } from '../../lambdas/domain/worker/triage.ts';
 import { makeFields, makeRecordMessage, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';
 import { createMemoryWorld, START_MS, type MemoryWorld, type PortHook } from '../support/memory/index.ts';
 import { Lined } from './lined.ts';
@@ -153,7 +152,7 @@ export class EstimatedDrain {
 
   async #work(lane: Lane, owner: string): Promise<void> {
     const queue = this.#queues[lane];
-    const { submissions, queues } = this.#world;
+    const { queues } = this.#world;
     const clock = this.#clock();
     const deps = {
       ...this.#world,
@@ -169,7 +168,6 @@ export class EstimatedDrain {
       acknowledger: queues.live[lane],
       telemetry: { emit: () => undefined },
       transport: { request: async () => this.#answer() },
-      heads: createHeadCache(submissions, clock),
     };
     while (!queue.isOver) {
       const deliveries = queue.take(BATCH_SIZE);

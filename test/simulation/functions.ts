@@ -19,7 +19,6 @@ import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
 import type { Telemetry } from '../../lambdas/domain/telemetry.ts';
 import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
 import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
-import { createHeadCache } from '../../lambdas/domain/worker/triage.ts';
 
 /** The same for every run, and expensive to make. */
 const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));
@@ -52,7 +51,7 @@ const common = ({ ports, clock }: Environment, { telemetry, random }: FunctionOp
 };
 
 export function workerOf(environment: Environment, options: FunctionOptions, lane: Lane): QueueFunction {
-  const { ports, clock, name } = environment;
+  const { ports, name } = environment;
   const deps: WorkerDeps = {
     ...common(environment, options),
     lane,
@@ -63,7 +62,6 @@ export function workerOf(environment: Environment, options: FunctionOptions, lan
     owner: name,
     apis: APIS,
     checkRecord,
-    heads: createHeadCache(ports.submissions, clock),
   };
   return async (deliveries, budget) => processBatch(deps, deliveries, budget);
 }

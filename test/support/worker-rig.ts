@@ -3,7 +3,6 @@ import { encodeBody, parseRecordMessage, type RecordMessage } from '../../lambda
 import type { RecordRow } from '../../lambdas/domain/model.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
-import { createHeadCache } from '../../lambdas/domain/worker/triage.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
 import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
@@ -67,7 +66,6 @@ export function createWorkerRig(options: RigOptions = {}) {
     owner: 'worker-1',
     apis: APIS,
     checkRecord,
-    heads: createHeadCache(world.submissions, clock),
   };
 
   /** Runs one invocation on deliveries, and acknowledges as an event source does. `crash` kills the worker from inside. */
@@ -202,7 +200,6 @@ function mortalCopy(deps: WorkerDeps): { mortal: WorkerDeps; life: Life; death: 
     acknowledger: intercept('acknowledger', deps.acknowledger, hook),
     transport: intercept('transport', deps.transport, hook),
     clock: intercept('clock', deps.clock, hook, ['now']),
-    heads: intercept('heads', deps.heads, hook),
   };
   return { mortal, life, death };
 }

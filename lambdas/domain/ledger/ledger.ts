@@ -1,4 +1,4 @@
-import { CHUNK_RECORDS, chunkCount, type Counts, type LedgerChunk, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, chunkCount, recordNoAt, type Counts, type LedgerChunk, type Submission } from '../model.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
 
 /** A chunk of which nothing is stored yet. */
@@ -32,8 +32,8 @@ export function finishedOffsets(chunk: LedgerChunk): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-/** True when every record of the chunk has an outcome. */
-export const isFull = (chunk: LedgerChunk): boolean => finishedOffsets(chunk).length >= chunkSize(chunk);
+/** True when every record of the chunk has an outcome. An offset beyond its end counts for none. */
+export const isFull = (chunk: LedgerChunk): boolean => openOffsets(chunk, chunkSize(chunk)).length === 0;
 
 /** Offsets below `size` without an outcome, in ascending order. */
 export function openOffsets(chunk: LedgerChunk, size: number): number[] {
@@ -47,14 +47,20 @@ export interface Tally {
   failures: Record<string, number>;
 }
 
-/** Counts a whole submission from its ledger. `pending` is what fan-out has seen and nobody has finished. */
+/**
+ * Counts a whole submission from its ledger. `pending` is what fan-out has seen and nobody has finished. Offsets beyond the end of
+ * the file are not counted: the counts add up to the total whatever a forged or wrong message has marked.
+ */
 export function tally(submission: Pick<Submission, 'fanOut'>, ledger: readonly LedgerChunk[]): Tally {
+  const { done, records } = submission.fanOut;
+  const end = done ? records : Infinity;
   const failures: Record<string, number> = {};
   let succeeded = 0;
   let failed = 0;
   let cancelled = 0;
   for (const chunk of ledger) {
     for (const offset of finishedOffsets(chunk)) {
+      if (recordNoAt(chunk.chunk, offset) > end) continue;
       const outcome = outcomeAt(chunk, offset);
       if (outcome === 'succeeded') succeeded++;
       else if (outcome === 'cancelled') cancelled++;
@@ -65,7 +71,6 @@ export function tally(submission: Pick<Submission, 'fanOut'>, ledger: readonly L
       }
     }
   }
-  const { done, records } = submission.fanOut;
   // Workers may be ahead of fan-out's last checkpoint: nothing is ever pending below zero.
   const pending = Math.max(0, records - succeeded - failed - cancelled);
   return { counts: { total: done ? records : null, pending, succeeded, failed, cancelled }, failures };

@@ -42,20 +42,32 @@ export type Settlement =
 
 const PARALLEL_WRITES = 25;
 
+/** Whether the invocation has time for another write, see WRITE_RESERVE_MS. */
+export type HasTime = () => boolean;
+
+const always: HasTime = () => true;
+
+/** A write that starts too late could be cut off half way: its records are returned instead. */
+function requireTime(hasTime: HasTime, what: string): void {
+  if (!hasTime()) throw new DependencyUnavailableError(`No time was left for ${what}: the table answers slowly.`);
+}
+
 /**
  * Writes rows, then marks the ledger with the outcomes *as stored*, one update per chunk, then closes the chunks that became
  * full. A failing write makes only its own records `unavailable`. One settlement per row, in their order. Never throws.
  *
  * @param seen - By row, the stored one that it was made from, where there was one.
+ * @param hasTime - Asked before every write; without time for it, its records are `unavailable`.
  */
 export async function settle(
   deps: SettleDeps,
   rows: readonly RecordRow[],
   seen: ReadonlyMap<RecordRow, RecordRow> = new Map(),
+  hasTime = always,
 ): Promise<Settlement[]> {
-  const written = await pLimit(PARALLEL_WRITES).map(rows, async (row) => writeRow(deps, row, seen.get(row)));
+  const written = await pLimit(PARALLEL_WRITES).map(rows, async (row) => writeRow(deps, row, seen.get(row), hasTime));
   const stored = written.flatMap((settlement) => (settlement.outcome === 'settled' ? [settlement.stored] : []));
-  const failures = await accountFor(deps, stored);
+  const failures = await accountFor(deps, stored, hasTime);
   return written.map((settlement) => {
     if (settlement.outcome !== 'settled' || !failures.has(settlement.stored)) return settlement;
     return { row: settlement.row, outcome: { unavailable: failures.get(settlement.stored) } };
@@ -68,7 +80,11 @@ export async function settle(
  *
  * @returns the errors by row, for those that are not marked.
  */
-export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[]): Promise<Map<RecordRow, unknown>> {
+export async function accountFor(
+  deps: SettleDeps,
+  stored: readonly RecordRow[],
+  hasTime = always,
+): Promise<Map<RecordRow, unknown>> {
   const finished = stored.filter((row) => isTerminal(row.state));
   const failures = new Map<RecordRow, unknown>();
   const limit = pLimit(PARALLEL_WRITES);
@@ -79,6 +95,7 @@ export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[])
       const byChunk = Map.groupBy(rows, (row) => chunkOf(row.recordNo));
       await limit.map(byChunk, async ([chunk, chunkRows]) => {
         try {
+          requireTime(hasTime, 'the ledger');
           chunks.push(await markChunk(deps, submissionId, chunk, chunkRows));
           marked.push(...chunkRows);
         } catch (error) {
@@ -86,6 +103,7 @@ export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[])
         }
       });
       try {
+        if (chunks.some(isFull)) requireTime(hasTime, 'closing a chunk');
         await closeFullChunks(deps, submissionId, chunks);
       } catch (error) {
         for (const row of marked) failures.set(row, error);
@@ -95,8 +113,14 @@ export async function accountFor(deps: SettleDeps, stored: readonly RecordRow[])
   return failures;
 }
 
-async function writeRow({ records }: SettleDeps, row: RecordRow, seen: RecordRow | undefined): Promise<Settlement> {
+async function writeRow(
+  { records }: SettleDeps,
+  row: RecordRow,
+  seen: RecordRow | undefined,
+  hasTime: HasTime,
+): Promise<Settlement> {
   try {
+    requireTime(hasTime, 'the row');
     return { row, outcome: 'settled', ...(await records.put(row, seen)) };
   } catch (error) {
     return { row, outcome: { unavailable: error } };

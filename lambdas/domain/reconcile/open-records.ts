@@ -172,7 +172,7 @@ export function rowFor(
   const {
     waitingOn: _on,
     waitingUntilMs: _until,
-    isolatedReceives: _alone,
+    isolatedReceives,
     detail: _detail,
     ...known
   } = stored ?? {
@@ -182,5 +182,7 @@ export function rowFor(
     answers: {},
     firstEnqueuedAtMs: createdAtMs,
   };
-  return { submissionId, recordNo, expiresAtSeconds, ...known, ...change };
+  // A record that crashed a worker stays isolated until it was processed.
+  const isIsolated = isolatedReceives !== undefined && !isTerminal(change.state);
+  return { submissionId, recordNo, expiresAtSeconds, ...known, ...(isIsolated && { isolatedReceives }), ...change };
 }

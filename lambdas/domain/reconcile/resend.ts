@@ -58,7 +58,9 @@ function isLost(
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);
 }
 
-const wasIsolated = ({ isolatedReceives = 0 }: RecordRow): boolean => isolatedReceives > 0;
+/** True when a worker started it alone since it was last sent, and nothing was heard of it. */
+const wasIsolated = ({ isolatedReceives = 0, reason }: RecordRow): boolean =>
+  isolatedReceives > 0 && reason === 'worker_crashed';
 
 /** From the last of `maxResends` on each wait is twice as long as the one before: copies must not pile up in a lane that is paused. */
 const resendIntervalMs = ({ resends = 0 }: RecordRow, { resendEveryMs, maxResends }: ReconcileSettings): number =>

@@ -68,6 +68,9 @@ async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boole
   const { request, deps } = run;
   if (request.submissionId !== undefined && request.submissionId !== submissionId) return false;
   const submission = await deps.submissions.get(submissionId);
+  const { reason } = delivery.attributes;
+  // A worker rejected it: it stays for an operator, unless its submission has been restored.
+  if (reason === 'foreign_message' || (reason === 'submission_missing' && submission === undefined)) return false;
   const [row] = submission === undefined ? [] : await deps.records.getMany([{ submissionId, recordNo }]);
   if (submission === undefined || isSettled(row, message)) return skip(run, 'settled', true);
   const fits = submissionFits(deps, submission, request);

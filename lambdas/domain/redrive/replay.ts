@@ -158,14 +158,7 @@ async function reopenRow(
 ): Promise<boolean> {
   // A redrive that began at the same time has reopened it since this one read the submission.
   if (isHalfReopened(row) && row.generation >= generation) return false;
-  const {
-    detail: _detail,
-    waitingOn: _on,
-    waitingUntilMs: _until,
-    isolatedReceives: _alone,
-    resends: _resends,
-    ...kept
-  } = row;
+  const { detail: _detail, waitingOn: _on, waitingUntilMs: _until, isolatedReceives, resends: _resends, ...kept } = row;
   const nowMs = clock.now();
   const reopened: RecordRow = {
     ...kept,
@@ -176,6 +169,8 @@ async function reopenRow(
     attempts: 0,
     firstEnqueuedAtMs: nowMs,
     updatedAtMs: nowMs,
+    // A record that crashed its workers runs alone again, but has to be proven anew.
+    ...((isolatedReceives !== undefined || row.reason === 'worker_crashed') && { isolatedReceives: 0 }),
     ...(waitMs > 0 && { waitingUntilMs: nowMs + waitMs }),
   };
   const { applied } = await records.put(reopened, row, { ifUnchanged: true });

@@ -76,8 +76,8 @@ const idsSchema = v.pipe(
   v.object({ submissionId: v.optional(v.string()), tenantId: v.optional(v.string()) }),
 );
 
-/** Whom a message is about, as far as it can be read. */
-function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
+/** The ids in a message's body, as far as it can be read. */
+export function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
   const parsed = v.safeParse(idsSchema, body);
   if (!parsed.success) return {};
   const { submissionId, tenantId } = parsed.output;
@@ -85,7 +85,7 @@ function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
 }
 
 /** How long a message of a newer version stays hidden before the next process of the fleet may look at it. */
-const HAND_BACK_MS = 60_000;
+export const HAND_BACK_MS = 60_000;
 
 /**
  * Works deliveries one after the other, whatever becomes of the others. A message of a newer version goes back to its queue as a new one, so

@@ -1,5 +1,5 @@
 import { isPassingFailure } from '../errors.ts';
-import { accountFor, settle, type Settlement } from '../ledger/settlement.ts';
+import { accountFor, settle, type HasTime, type Settlement } from '../ledger/settlement.ts';
 import type { RecordRow } from '../model.ts';
 import type { RecordMessage } from '../queues/messages.ts';
 import type { Delivery, OutgoingMessage, QueueSender } from '../queues/ports.ts';
@@ -23,14 +23,19 @@ interface Sending {
  *
  * @returns the deliveries that could be neither finished nor sent again: only they must not be acknowledged.
  */
-export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]): Promise<Set<Delivery>> {
+export async function complete(
+  deps: WorkerDeps,
+  resolved: readonly Resolved[],
+  hasTime: HasTime,
+): Promise<Set<Delivery>> {
   const resolutions = resolved.map(({ resolution }) => resolution);
   const [settlements, unaccounted] = await Promise.all([
-    settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(seenRow))),
-    accountFor(deps, resolutions.flatMap(storedRow)),
+    settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(seenRow)), hasTime),
+    accountFor(deps, resolutions.flatMap(storedRow), hasTime),
   ]);
   const byRow = new Map(settlements.map((settlement) => [settlement.row, settlement]));
   const sendings = resolved.flatMap(({ item, resolution }): Sending[] => {
+    if (resolution.kind === 'reject') return afterReject(deps, item, resolution);
     if (resolution.kind === 'discard') return afterDiscard(deps, item, resolution, unaccounted);
     const settlement = resolution.row && byRow.get(resolution.row);
     if (resolution.kind === 'finish') return afterFinish(deps, item, resolution, settlement);
@@ -41,9 +46,9 @@ export async function complete(deps: WorkerDeps, resolved: readonly Resolved[]):
 }
 
 const newRow = (resolution: Resolution): RecordRow[] =>
-  resolution.kind !== 'discard' && resolution.row !== undefined ? [resolution.row] : [];
+  'row' in resolution && resolution.row !== undefined ? [resolution.row] : [];
 const seenRow = (resolution: Resolution): [RecordRow, RecordRow][] =>
-  resolution.kind !== 'discard' && resolution.row !== undefined && resolution.seen !== undefined
+  'row' in resolution && resolution.row !== undefined && resolution.seen !== undefined
     ? [[resolution.row, resolution.seen]]
     : [];
 const storedRow = (resolution: Resolution): RecordRow[] =>
@@ -52,6 +57,7 @@ const storedRow = (resolution: Resolution): RecordRow[] =>
 type Finish = Extract<Resolution, { kind: 'finish' }>;
 type Return = Extract<Resolution, { kind: 'return' }>;
 type Discard = Extract<Resolution, { kind: 'discard' }>;
+type Reject = Extract<Resolution, { kind: 'reject' }>;
 
 function afterFinish(
   deps: WorkerDeps,
@@ -93,6 +99,28 @@ function afterDiscard(
   }
   logDiscarded(deps, item, because);
   return stored !== undefined && deadLetterAgain === true ? [toDeadLetters(item, item.message, stored)] : [];
+}
+
+/** The message as it was received, with the reason: an operator decides what becomes of it. */
+function afterReject(deps: WorkerDeps, item: Item, { reason, detail }: Reject): Sending[] {
+  const { message, deliveries } = item;
+  deps.telemetry.emit({
+    name: 'message_dead_lettered',
+    level: 'error',
+    ...logFieldsOf(deps, message),
+    reason,
+    detail,
+    count: deliveries.length,
+  });
+  const { submissionId, tenantId, recordNo, generation, redrives } = message;
+  const attributes = {
+    reason,
+    submissionId,
+    recordNo: String(recordNo),
+    generation: String(generation),
+    redrives: String(redrives),
+  };
+  return [{ queue: 'deadLetters', item, message: { body: deliveries[0].body, group: tenantId, attributes } }];
 }
 
 /** A write failed: the record is sent again, and whoever receives it repeats all writes. */

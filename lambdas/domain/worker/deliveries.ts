@@ -1,6 +1,9 @@
+import { spreadMs } from '../backoff.ts';
 import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
 import type { Delivery } from '../queues/ports.ts';
+import { HAND_BACK_MS, idsIn } from '../submissions/slices.ts';
 import type { EventFields } from '../telemetry.ts';
+import { UnsupportedVersionError } from '../versions.ts';
 import type { WorkerDeps } from './process-batch.ts';
 
 /** One record of a batch. */
@@ -13,6 +16,8 @@ export interface Item {
 export interface Batch {
   items: Item[];
   unreadable: Delivery[];
+  /** Messages of a newer major version, which a newer worker can read. */
+  newer: Delivery[];
 }
 
 /** The highest receive count of the item's deliveries; more than 1 means that a worker crashed with it. */
@@ -28,33 +33,36 @@ export function logFieldsOf({ lane }: Pick<WorkerDeps, 'lane'>, message: RecordM
 /** Parses a batch and joins copies of one record. */
 export function readBatch(deliveries: readonly Delivery[]): Batch {
   const unreadable: Delivery[] = [];
+  const newer: Delivery[] = [];
   const items = new Map<string, Item>();
   for (const delivery of deliveries) {
     const message = parse(delivery.body);
-    if (message === undefined) {
-      unreadable.push(delivery);
+    if (message === 'unreadable' || message === 'newer') {
+      (message === 'newer' ? newer : unreadable).push(delivery);
       continue;
     }
-    const key = `${message.submissionId}#${message.recordNo}`;
+    const { submissionId, tenantId, recordNo, generation } = message;
+    // A message that names another tenant or generation is no copy: it is checked by itself.
+    const key = [submissionId, tenantId, recordNo, generation].join('#');
     const item: Item = { message, deliveries: [delivery] };
     const other = items.get(key);
     items.set(key, other === undefined ? item : join(other, item));
   }
-  return { items: [...items.values()], unreadable };
+  return { items: [...items.values()], unreadable, newer };
 }
 
-function parse(body: string): RecordMessage | undefined {
+function parse(body: string): RecordMessage | 'newer' | 'unreadable' {
   try {
     return parseRecordMessage(body);
-  } catch {
-    // The caller dead-letters it; the error itself could quote record content.
-    return undefined;
+  } catch (error) {
+    // The error itself is not logged: it could quote record content.
+    return error instanceof UnsupportedVersionError ? 'newer' : 'unreadable';
   }
 }
 
 /** The copy that made the most progress is processed. */
 function join(a: Item, b: Item): Item {
-  const rank = ({ message }: Item): number[] => [message.generation, message.attempt, message.notBeforeMs ?? 0];
+  const rank = ({ message }: Item): number[] => [message.attempt, message.notBeforeMs ?? 0];
   const difference = rank(a)
     .map((value, index) => value - (rank(b)[index] ?? 0))
     .find((value) => value !== 0);
@@ -86,6 +94,33 @@ export async function deadLetterUnreadable(
         body,
         group: attributes['tenantId'] ?? UNKNOWN_TENANT_GROUP,
         attributes: deadLetterAttributes(attributes),
+      })),
+    );
+    return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));
+  } catch (error) {
+    telemetry.emit({ name: 'unexpected_error', level: 'error', lane, error, count });
+    return new Set(deliveries);
+  }
+}
+
+/**
+ * Sends messages of a newer version to the lane again, unchanged and delayed: while two versions run side by side, a worker of the
+ * newer one receives them sooner or later. Returns the deliveries that could not be sent.
+ */
+export async function returnNewer(
+  { laneQueue, telemetry, lane, random }: Pick<WorkerDeps, 'laneQueue' | 'telemetry' | 'lane' | 'random'>,
+  deliveries: readonly Delivery[],
+): Promise<Set<Delivery>> {
+  if (deliveries.length === 0) return new Set();
+  const count = deliveries.length;
+  telemetry.emit({ name: 'message_handed_back', level: 'error', lane, count });
+  try {
+    const failures = await laneQueue.send(
+      deliveries.map(({ body, attributes }) => ({
+        body,
+        group: idsIn(body).tenantId ?? UNKNOWN_TENANT_GROUP,
+        attributes,
+        delayMs: spreadMs(HAND_BACK_MS, random),
       })),
     );
     return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));

@@ -1,3 +1,4 @@
+import type { HasTime } from '../ledger/settlement.ts';
 import { MAX_RECEIVE_COUNT, SETTLE_RESERVE_MS } from '../limits.ts';
 import { isTerminal, type RecordRow } from '../model.ts';
 import type { Delivery } from '../queues/ports.ts';
@@ -12,7 +13,8 @@ import { defer, returnUnwritten, rowOf, type Job, type Resolution } from './reso
  * Crash isolation. A worker that crashes takes all records of its batch with it, and SQS counts one receive for each. From the
  * second receive on a record is isolated: it runs alone, after `isolatedReceives` on its row was raised. The row of a record that
  * crashes its worker reaches a count of one per receive after the first. A record that was only in the same batch, or whose worker
- * was stopped from outside, loses the count as soon as it is processed.
+ * was stopped from outside, loses the count as soon as it is processed. Until then it stays isolated, also when it is sent again
+ * as a new message with a receive count of 1: the count on its row, or the message, says so.
  */
 
 /** Isolated receives without a result that prove that the record crashes its worker. */
@@ -20,8 +22,14 @@ const CRASH_PROOF_RECEIVES = MAX_RECEIVE_COUNT - 1;
 
 const isolatedReceivesOf = (row: Pick<RecordRow, 'isolatedReceives'> | undefined): number => row?.isolatedReceives ?? 0;
 
-/** True for a record that must run alone, because a worker crashed while it held it. */
-export const isIsolated = ({ item }: Job): boolean => receivesOf(item) > 1;
+/** True for a record that must run alone, because a worker crashed while it held it and it was not processed since. */
+export const isIsolated = ({ item, row }: Job): boolean => {
+  const { redelivered, platformRetries = 0, generation } = item.message;
+  // Sent again because its row could not be read or written: nothing but the message remembers the crash.
+  const wasReturnedUnprocessed = redelivered === true && platformRetries > 0;
+  const isCounted = row?.isolatedReceives !== undefined && row.generation === generation;
+  return receivesOf(item) > 1 || wasReturnedUnprocessed || isCounted;
+};
 
 /**
  * Jobs on their last receive: a crash of this worker would send them to the dead-letter queue without proof against them, so they
@@ -42,12 +50,11 @@ const byIsolatedReceives = (a: Job, b: Job): number => isolatedReceivesOf(a.row)
 export const isProvenCrash = (row: Pick<RecordRow, 'state' | 'isolatedReceives'> | undefined): boolean =>
   row !== undefined && !isTerminal(row.state) && isolatedReceivesOf(row) >= CRASH_PROOF_RECEIVES;
 
-/** Sends the record again as a new message, whose receive count starts at 1, and keeps the count on its row. */
+/** Sends the record again as a new message, whose receive count starts at 1, and keeps the count on its row: it stays isolated. */
 export function requeueBeforeDlq(deps: WorkerDeps, job: Job): Resolution {
   const resolution = defer(job, deps, { reason: 'out_of_time' });
-  const isolatedReceives = job.row?.isolatedReceives;
-  if (resolution.kind !== 'return' || resolution.row === undefined || isolatedReceives === undefined) return resolution;
-  return { ...resolution, row: { ...resolution.row, isolatedReceives } };
+  if (resolution.kind !== 'return' || resolution.row === undefined) return resolution;
+  return { ...resolution, row: { ...resolution.row, isolatedReceives: isolatedReceivesOf(job.row) } };
 }
 
 /**
@@ -74,12 +81,17 @@ export async function acknowledge(
  *
  * @returns the deliveries that must not be acknowledged.
  */
-export async function workIsolated(deps: WorkerDeps, jobs: readonly Job[], budget: TimeBudget): Promise<Set<Delivery>> {
+export async function workIsolated(
+  deps: WorkerDeps,
+  jobs: readonly Job[],
+  budget: TimeBudget,
+  hasTime: HasTime,
+): Promise<Set<Delivery>> {
   const redeliver = new Set<Delivery>();
   for (const job of inOrder(jobs, deps.random)) {
     const { item } = job;
     const resolution = await workAlone(deps, job, budget);
-    const failed = await complete(deps, [{ item, resolution }]);
+    const failed = await complete(deps, [{ item, resolution }], hasTime);
     for (const delivery of failed) redeliver.add(delivery);
     await acknowledge(deps, item.deliveries, redeliver);
   }

@@ -1,4 +1,4 @@
-import { SETTLE_RESERVE_MS } from '../limits.ts';
+import { SETTLE_RESERVE_MS, WRITE_RESERVE_MS } from '../limits.ts';
 import type { SettleDeps } from '../ledger/settlement.ts';
 import type { Lane } from '../model.ts';
 import type { EnrichDeps } from '../providers/call.ts';
@@ -9,11 +9,11 @@ import { createRecordValidator, type SchemaCheck } from '../records/validation.t
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { complete } from './complete.ts';
-import { deadLetterUnreadable, readBatch } from './deliveries.ts';
+import { deadLetterUnreadable, readBatch, returnNewer } from './deliveries.ts';
 import { enrich } from './enrich.ts';
 import { acknowledge, isIsolated, onLastReceive, requeueBeforeDlq, workIsolated } from './isolation.ts';
 import { defer, type Job, type Resolved } from './resolution.ts';
-import { createHeadCache, triage, type HeadCache } from './triage.ts';
+import { triage } from './triage.ts';
 
 /** What a worker is given: the ports of its lane. */
 export interface WorkerPorts extends SettleDeps, EnrichDeps {
@@ -29,7 +29,6 @@ export interface WorkerDeps extends WorkerPorts {
   /** The third-party APIs that every record is enriched by. */
   apis: readonly Provider[];
   checkRecord: SchemaCheck;
-  heads: HeadCache;
 }
 
 /**
@@ -49,7 +48,6 @@ export const prepareWorker = (
   ...ports,
   apis: prepareProviders(config.providers, config.callsPerWorker),
   checkRecord: createRecordValidator(config.recordSchema),
-  heads: createHeadCache(ports.submissions, ports.clock),
 });
 
 /**
@@ -64,28 +62,30 @@ export async function processBatch(
   deliveries: readonly Delivery[],
   budget: TimeBudget,
 ): Promise<string[]> {
-  const { items, unreadable } = readBatch(deliveries);
+  const hasTime = (): boolean => budget.remainingMs() >= WRITE_RESERVE_MS;
+  const { items, unreadable, newer } = readBatch(deliveries);
   const redeliver = await deadLetterUnreadable(deps, unreadable);
+  addAll(redeliver, await returnNewer(deps, newer));
   const { resolved, jobs } = await triage(deps, items);
   const requeued = onLastReceive(jobs);
   const decided = [
     ...resolved,
     ...requeued.map((job) => ({ item: job.item, resolution: requeueBeforeDlq(deps, job) })),
   ];
-  addAll(redeliver, await complete(deps, decided));
+  addAll(redeliver, await complete(deps, decided, hasTime));
   // A crash from here on would cost a record on its last receive the dead-letter queue: remove those messages first.
   if (requeued.length > 0) await acknowledge(deps, decided.flatMap(deliveriesOf), redeliver);
 
   const open = jobs.filter((job) => !requeued.includes(job));
   const together = open.filter((job) => !isIsolated(job));
-  addAll(redeliver, await complete(deps, await enrichInTime(deps, together, budget)));
+  addAll(redeliver, await complete(deps, await enrichInTime(deps, together, budget), hasTime));
 
   const isolated = open.filter(isIsolated);
   if (isolated.length > 0) {
     const held = new Set(isolated.flatMap(({ item }) => item.deliveries));
     const others = deliveries.filter((delivery) => !held.has(delivery));
     await acknowledge(deps, others, redeliver);
-    addAll(redeliver, await workIsolated(deps, isolated, budget));
+    addAll(redeliver, await workIsolated(deps, isolated, budget, hasTime));
   }
   return [...new Set([...redeliver].map(({ messageId }) => messageId))];
 }

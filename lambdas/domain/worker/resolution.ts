@@ -16,6 +16,9 @@ export interface Job {
   answers: ProviderAnswers;
 }
 
+/** Why a message that can be read is not processed, as its attribute in the dead-letter queue says. */
+export type RejectReason = 'submission_missing' | 'foreign_message';
+
 /** What to do with a record. */
 export type Resolution =
   /** Store its outcome; with `deadLetter` also send it to the dead-letter queue. If the outcome cannot be written, `carry` is sent to the lane. */
@@ -31,6 +34,8 @@ export type Resolution =
       seen?: RecordRow;
       carry: RecordMessage;
     }
+  /** Send the message to the dead-letter queue unprocessed: its submission does not know of it. */
+  | { kind: 'reject'; reason: RejectReason; detail: string }
   /** Acknowledge the message without work; `stored` is marked in the ledger once more, in case its worker ended before it did. */
   | { kind: 'discard'; because: string; stored?: RecordRow; deadLetterAgain?: boolean };
 

@@ -1,39 +1,11 @@
 import { isPassingFailure } from '../errors.ts';
+import { FAN_OUT_DEFAULTS } from '../fan-out/deps.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import { isTerminal, type RecordRow, type StopOrder, type Submission } from '../model.ts';
-import type { SubmissionStore } from '../submissions/ports.ts';
-import type { Clock } from '../time.ts';
+import type { RecordMessage } from '../queues/messages.ts';
 import { receivesOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
-import { fail, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
-
-/** Heads of submissions, which say whether a submission was stopped. */
-export interface HeadCache {
-  /** The head, at most {@link MAX_HEAD_AGE_MS} old; `undefined` when there is none (any more). */
-  get(submissionId: string): Promise<Submission | undefined>;
-}
-
-/** A record that is finished this long after its submission was cancelled keeps its outcome. */
-const MAX_HEAD_AGE_MS = 3_000;
-const MAX_HEADS = 100;
-
-export function createHeadCache(submissions: Pick<SubmissionStore, 'get'>, clock: Clock): HeadCache {
-  const entries = new Map<string, { readAtMs: number; submission: Submission }>();
-  return {
-    async get(submissionId) {
-      const entry = entries.get(submissionId);
-      const nowMs = clock.now();
-      if (entry !== undefined && nowMs - entry.readAtMs < MAX_HEAD_AGE_MS) return entry.submission;
-      const submission = await submissions.get(submissionId);
-      entries.delete(submissionId);
-      if (submission === undefined) return undefined;
-      const [oldest] = entries.keys();
-      if (entries.size >= MAX_HEADS && oldest !== undefined) entries.delete(oldest);
-      entries.set(submissionId, { readAtMs: nowMs, submission });
-      return submission;
-    },
-  };
-}
+import { defer, fail, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
 
 export interface Triage {
   /** Records that need no work: what is stored about them decides. */
@@ -41,19 +13,22 @@ export interface Triage {
   jobs: Job[];
 }
 
-type TriageDeps = Pick<WorkerDeps, 'records' | 'heads' | 'clock' | 'random' | 'telemetry'>;
+type TriageDeps = Pick<WorkerDeps, 'records' | 'submissions' | 'clock' | 'random' | 'telemetry'>;
 
 /** Waits that end within this time count as over: clocks differ, and a queue's delay is whole seconds. */
 const SLACK_MS = 1_000;
 
-/** Reads what is stored about a batch's records (one read for the rows, one per submission) and resolves those that need no work. */
+/**
+ * Reads what is stored about a batch's records (one read for the rows, one per submission) and resolves those that need no work.
+ * Heads are read for every batch: after a cancellation no worker starts another batch of calls.
+ */
 export async function triage(deps: TriageDeps, items: readonly Item[]): Promise<Triage> {
   const rows = await attempt(deps, async () => readRows(deps, items));
   const result: Triage = { resolved: [], jobs: [] };
   const bySubmission = Map.groupBy(items, ({ message }) => message.submissionId);
   await Promise.all(
     [...bySubmission].map(async ([submissionId, group]) => {
-      const head = await attempt(deps, async () => ({ submission: await deps.heads.get(submissionId) }));
+      const head = await attempt(deps, async () => ({ submission: await deps.submissions.get(submissionId) }));
       for (const item of group) {
         const known = rows !== undefined && head !== undefined;
         const decision = known
@@ -94,19 +69,39 @@ function decide(
 ): Resolution | Job {
   const { message } = item;
   const nowMs = deps.clock.now();
-  if (submission === undefined || message.expiresAtSeconds * 1000 <= nowMs) {
-    return { kind: 'discard', because: 'expired' };
+  if (message.expiresAtSeconds * 1000 <= nowMs) return { kind: 'discard', because: 'expired' };
+  if (submission === undefined) {
+    return { kind: 'reject', reason: 'submission_missing', detail: 'There is no submission with this id.' };
   }
+  const mismatch = mismatchOf(message, submission);
+  if (mismatch !== undefined) return { kind: 'reject', reason: 'foreign_message', detail: mismatch };
   if (row !== undefined && isSettled(row, message.generation)) return discardSettled(item, row);
   const job = toJob(item, row);
-  const stop = stopOf(submission, message.generation);
-  if (stop !== undefined) return stopped(deps, job, stop);
+  if (submission.stop !== undefined) return stopped(deps, job, submission.stop);
   if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
   const { message: next } = job;
   const waitMs = (next.notBeforeMs ?? 0) - nowMs;
-  if (waitMs <= SLACK_MS) return job;
+  if (waitMs <= SLACK_MS)
+    return isAheadOfFanOut(message, submission) ? defer(job, deps, { reason: 'out_of_time' }) : job;
   return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: next, waitMs, carry: next };
 }
+
+/** Records that fan-out sends at most before it stores its next checkpoint. */
+const MAX_AHEAD = 2 * FAN_OUT_DEFAULTS.checkpointRecords;
+
+/** Why a message cannot be one of this submission, if so. */
+function mismatchOf(
+  { tenantId, recordNo, generation }: RecordMessage,
+  { tenantId: owner, generation: newest, fanOut }: Submission,
+): string | undefined {
+  if (tenantId !== owner) return 'The submission belongs to another tenant.';
+  if (generation > newest) return `Generation ${generation} does not exist; the newest is ${newest}.`;
+  return fanOut.done && recordNo > fanOut.records ? `The file has only ${fanOut.records} records.` : undefined;
+}
+
+/** True for a record that fan-out cannot have sent yet: it waits until the end of the file is known. */
+const isAheadOfFanOut = ({ recordNo }: RecordMessage, { fanOut }: Submission): boolean =>
+  !fanOut.done && recordNo > fanOut.records + MAX_AHEAD;
 
 /**
  * True for a message that a later one has superseded: the row has a wait that this message does not know of. Without this check,
@@ -149,11 +144,6 @@ function toJob(item: Item, row: RecordRow | undefined): Job {
   const notBeforeMs = Math.max(rest.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
   const wait = notBeforeMs > 0 ? { notBeforeMs } : {};
   return { item, message: { ...rest, attempt, ...wait, ...redelivered }, row, answers };
-}
-
-/** A replay lifts the stop order of the generation before it, also where this worker has an older head in its cache. */
-function stopOf(submission: Submission, generation: number): StopOrder | undefined {
-  return submission.generation >= generation ? submission.stop : undefined;
 }
 
 const stopped = (deps: TriageDeps, job: Job, { kind }: StopOrder): Resolution =>

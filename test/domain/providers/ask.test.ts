@@ -98,7 +98,10 @@ describe('asking a provider', () => {
 
   it('calls for as many records as fit, and defers the others', async () => {
     const { kinds } = setUp({ config: { ratePerSecond: 1 } });
-    expect(await kinds(5, 13_500)).toEqual([...repeat('answer', 3), ...repeat('deferred: pacer_full', 2)]);
+    expect(await kinds(5, SETTLE_RESERVE_MS + 5_500)).toEqual([
+      ...repeat('answer', 3),
+      ...repeat('deferred: pacer_full', 2),
+    ]);
   });
 
   it('defers all without a call when the credential cannot be had, and reserves nothing', async () => {

@@ -224,6 +224,57 @@ describe('an isolated record', () => {
   });
 });
 
+describe('a record that was sent again since its worker crashed', () => {
+  const crashed = {
+    state: 'retrying',
+    reason: 'message_lost',
+    attempts: 0,
+    answers: {},
+    isolatedReceives: 1,
+    resends: 1,
+  } as const;
+
+  it('by the reconciler runs alone at its first receive: its neighbours are done before it starts', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10);
+    await rig.world.records.put(makeRow({ ...crashed, recordNo: 4 }));
+    expect(await rig.step({ killedBy: killers(4) })).toMatchObject({ crashed: true });
+    expect(rig.ledger().succeeded).toEqual(numbersFrom(0, 9, [3]));
+    expect(rig.row(4)).toMatchObject({ isolatedReceives: 2 });
+  });
+
+  it('before the queue gave it up runs alone, too', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10);
+    const [delivery] = await rig.lane.receive(1, 1_000);
+    if (delivery === undefined) throw new Error('Nothing was received.');
+    await rig.invoke([{ ...delivery, receiveCount: MAX_RECEIVE_COUNT }], { remainingMs: 9_000 });
+    expect(rig.row(1)).toMatchObject({ state: 'deferred', isolatedReceives: 0 });
+    await untilVisible(rig);
+    expect(await rig.step({ killedBy: killers(1) })).toMatchObject({ crashed: true });
+    expect(rig.ledger().succeeded).toEqual(numbersFrom(1, 9));
+  });
+
+  it.each(['getMany', 'put'])('because %s did not work runs alone, too', async (failing) => {
+    let isThrottled = false;
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) => {
+        if (isThrottled && port === 'records' && method === failing) throw new DependencyUnavailableError('Throttled.');
+        return apply();
+      },
+    });
+    await rig.submit(10);
+    const [delivery] = await rig.lane.receive(1, 1_000);
+    if (delivery === undefined) throw new Error('Nothing was received.');
+    isThrottled = true;
+    await rig.invoke([{ ...delivery, receiveCount: 2 }]);
+    isThrottled = false;
+    await untilVisible(rig);
+    expect(await rig.step({ killedBy: killers(1) })).toMatchObject({ crashed: true });
+    expect(rig.ledger().succeeded).toEqual(numbersFrom(1, 9));
+  });
+});
+
 describe('a worker killed from outside', () => {
   it('four times over, with one and the same record in it, does not make that record a killer', async () => {
     const rig = createWorkerRig();

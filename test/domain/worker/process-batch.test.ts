@@ -1,7 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import { createWorkerRig } from '../../support/worker-rig.ts';
-import { makeDelivery, makeFields, makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { LONGEST_WRITE_MS, SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
+import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';
+import {
+  makeDelivery,
+  makeFields,
+  makeProcessing,
+  makeRecordMessage,
+  makeRow,
+  SUBMISSION_ID,
+} from '../../support/factories.ts';
 import { respond } from '../../support/fake-provider.ts';
 import { seededRandom, START_MS, type PortHook } from '../../support/memory/index.ts';
 
@@ -534,9 +542,9 @@ describe('our own platform that fails', () => {
 describe('a message that cannot be read', () => {
   it.each([
     ['is not JSON', 'hello'],
-    ['is of another version', JSON.stringify({ ...makeRecordMessage(), v: 99 })],
+    ['is of a version that never was', JSON.stringify({ ...makeRecordMessage(), v: 0 })],
     ['lacks a field', JSON.stringify({ v: 1 })],
-  ])('because it %s is parked with a reason, the rest of its batch unharmed', async (_, body) => {
+  ])('because it %s is dead-lettered with a reason, the rest of its batch unharmed', async (_, body) => {
     const rig = createWorkerRig();
     await rig.submit(2);
     await rig.lane.send([{ body, group: 'acme', attributes: { redrives: '2' } }]);
@@ -549,7 +557,7 @@ describe('a message that cannot be read', () => {
     expect(rig.lane.messages()).toEqual([]);
   });
 
-  it('and cannot be parked either is delivered again', async () => {
+  it('and cannot be dead-lettered either is delivered again', async () => {
     const rig = createWorkerRig({
       hook: async ({ port, method }, apply) =>
         port === 'deadLetters.small' && method === 'send'
@@ -692,7 +700,7 @@ describe('duplicates', () => {
 
   it('that cannot be told from one that was sent again for a dead worker are joined with it, and it goes on', async () => {
     const rig = createWorkerRig();
-    await rig.submit(0);
+    await rig.world.submissions.create(makeProcessing(1));
     await rig.world.records.put(failedTwice(rig.clock.now() + 20_000));
     const message = makeRecordMessage();
     await rig.invoke([
@@ -782,21 +790,37 @@ describe('a stop order', () => {
     expect(rig.company.calls).toEqual([]);
   });
 
-  it('is seen seconds later by a worker that knows the submission', async () => {
+  it('is followed by no more than the batch that each worker is processing', async () => {
     const rig = createWorkerRig();
-    await rig.submit(2);
-    await rig.step({ max: 1 });
-    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
-    await rig.clock.run(rig.clock.sleep(5_000));
+    await rig.submit(100);
     await rig.step();
-    expect(rig.ledger()).toMatchObject({ succeeded: [0], cancelled: [1] });
+    const running = await Promise.all(Array.from({ length: 3 }, async () => rig.lane.receive(10, VISIBILITY_MS)));
+    const works = running.map(async (deliveries) => rig.start(deliveries));
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    const done = await rig.clock.run(Promise.all(works));
+    expect(done).toEqual([[], [], []]);
+    await Promise.all(running.map(async (deliveries) => rig.lane.acknowledge(deliveries)));
+    const { length } = rig.company.calls;
+    expect(length).toBeLessThanOrEqual(10 + 3 * 10);
+    await rig.drain();
+    expect(rig.company.calls).toHaveLength(length);
+    expect(rig.ledger().succeeded.length + rig.ledger().cancelled.length).toBe(100);
   });
 
-  it('does not reach the replay that lifted it, also where a worker remembers it', async () => {
+  it('does not reach the replay that lifted it', async () => {
     const rig = createWorkerRig();
     await rig.submit(1);
     await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'expired', atMs: START_MS });
     await rig.step();
+    await rig.world.submissions.claimFinalize({
+      submissionId: SUBMISSION_ID,
+      owner: 'finalizer',
+      nowMs: START_MS,
+      leaseMs: 60_000,
+    });
+    const counts = { total: 1, pending: 0, succeeded: 0, failed: 1, cancelled: 0 };
+    const end = { state: 'expired', resultsVersion: 1, counts, nowMs: START_MS } as const;
+    await rig.world.submissions.finish(SUBMISSION_ID, 'finalizer', end);
     await rig.world.submissions.reopen(SUBMISSION_ID, {
       chunks: [0],
       generation: 1,
@@ -817,13 +841,108 @@ describe('a stop order', () => {
   });
 });
 
-describe('a message whose submission is gone', () => {
-  it('is acknowledged', async () => {
+describe('a message of a newer version', () => {
+  it('is sent back unchanged for a newer worker, the rest of its batch unharmed', async () => {
     const rig = createWorkerRig();
-    expect(await rig.invoke([makeDelivery(makeRecordMessage())])).toMatchObject({ failed: [] });
-    expect(rig.rows()).toEqual([]);
-    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'expired' }]);
+    await rig.submit(2);
+    const body = JSON.stringify({ ...makeRecordMessage(), v: 99, recordNo: 'in another form' });
+    await rig.lane.send([{ body, group: 'acme', attributes: { redrives: '2' } }]);
+    expect(await rig.step()).toMatchObject({ received: 3, failed: [] });
+    expect(rig.ledger().succeeded).toEqual([0, 1]);
+    expect(rig.deadLetters.messages()).toEqual([]);
+    const [returned] = rig.lane.messages();
+    expect(returned).toMatchObject({ body, group: 'acme', attributes: { redrives: '2' } });
+    expect((returned?.visibleAtMs ?? 0) - rig.clock.now()).toBeGreaterThanOrEqual(60_000);
+    expect(rig.telemetry.named('message_handed_back')).toMatchObject([{ level: 'error', count: 1 }]);
   });
+
+  it('that cannot be sent back is delivered again', async () => {
+    const rig = createWorkerRig({
+      hook: async ({ port, method }, apply) =>
+        port === 'queues.small' && method === 'send' ? [{ index: 0, senderFault: false, code: 'Throttled' }] : apply(),
+    });
+    const delivery = makeDelivery({ v: 99 }, { messageId: 'm-1' });
+    expect(await rig.invoke([delivery])).toMatchObject({ failed: ['m-1'] });
+  });
+});
+
+describe('a message that its submission does not know of', () => {
+  it('because there is no such submission is dead-lettered and counted as an error', async () => {
+    const rig = createWorkerRig();
+    const message = makeRecordMessage();
+    expect(await rig.invoke([makeDelivery(message)])).toMatchObject({ failed: [] });
+    expect(rig.rows()).toEqual([]);
+    expect(rig.deadLetters.messages()).toMatchObject([
+      { body: JSON.stringify(message), group: 'acme', attributes: { reason: 'submission_missing', recordNo: '1' } },
+    ]);
+    expect(rig.telemetry.named('message_dead_lettered')).toMatchObject([
+      { level: 'error', reason: 'submission_missing', submissionId: SUBMISSION_ID, count: 1 },
+    ]);
+  });
+
+  it.each([
+    ['names another tenant', { tenantId: 'other' }],
+    ['is beyond the end of the file', { recordNo: 3 }],
+    ['is of a generation that does not exist', { generation: 1 }],
+  ])('because it %s costs no call and no outcome', async (_, change) => {
+    const rig = createWorkerRig();
+    await rig.submit(2);
+    await rig.lane.send([{ body: JSON.stringify(makeRecordMessage(change)), group: 'acme' }]);
+    await rig.drain();
+    expect(rig.company.calls).toHaveLength(2);
+    expect(rig.ledger()).toMatchObject({ succeeded: [0, 1], failed: {} });
+    expect(rig.rows()).toHaveLength(2);
+    expect(rig.deadLetters.messages()).toMatchObject([{ attributes: { reason: 'foreign_message' } }]);
+  });
+
+  it('is not told by its number while fan-out runs: one far ahead of the checkpoint waits for the end of the file', async () => {
+    const rig = createWorkerRig();
+    const fanOut = { done: false, byteOffset: 0, records: 1_000, line: 1_001 };
+    await rig.world.submissions.create(makeProcessing(1_000, { fanOut }));
+    await rig.invoke([
+      makeDelivery(makeRecordMessage({ recordNo: 2_000 }), { messageId: 'near' }),
+      makeDelivery(makeRecordMessage({ recordNo: 9_000 }), { messageId: 'far' }),
+    ]);
+    expect(rig.company.calls).toHaveLength(1);
+    expect(rig.waiting()).toMatchObject([{ message: { recordNo: 9_000, attempt: 1 } }]);
+    expect(rig.row(2_000)).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+describe('a table that answers slowly', () => {
+  it.each([
+    ['records', 'put', 0],
+    ['ledger', 'mark', 1],
+  ] as const)(
+    '(%s.%s) ends no batch half written: what has no time left goes back to the lane',
+    async (port, method, marks) => {
+      const slow = { clock: undefined as { sleep(ms: number): Promise<void> } | undefined };
+      const calls: string[] = [];
+      const rig = createWorkerRig({
+        hook: async (call, apply) => {
+          calls.push(`${call.port}.${call.method}`);
+          if (call.port === port && call.method === method) await slow.clock?.sleep(LONGEST_WRITE_MS);
+          return apply();
+        },
+      });
+      await rig.submit(10);
+      slow.clock = rig.clock;
+      // The calls use up their time, so that the reserve is all that is left.
+      rig.geo.latencyMs = 2_900;
+      const startMs = rig.clock.now();
+      const remainingMs = SETTLE_RESERVE_MS + 3_000 + 300;
+      expect(await rig.step({ remainingMs })).toMatchObject({ failed: [] });
+      expect(rig.clock.now() - startMs).toBeLessThan(remainingMs);
+      expect(calls.filter((call) => call === 'ledger.mark')).toHaveLength(marks);
+      expect(calls).not.toContain('submissions.closeChunks');
+      expect(rig.waiting()).toHaveLength(10);
+      slow.clock = undefined;
+      await rig.drain();
+      expect(rig.ledger().succeeded).toHaveLength(10);
+      expect(rig.company.calls).toHaveLength(10);
+      expect(new Set(rig.rows().map(({ attempts }) => attempts))).toEqual(new Set([1]));
+    },
+  );
 });
 
 describe('answers that are too large for a message', () => {
