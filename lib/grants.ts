@@ -12,7 +12,7 @@ export interface Grant {
   readonly actions: readonly string[];
   /** Construct paths, and what of the resource: `Tables/Submissions/index/open`. */
   readonly resources: readonly string[];
-  /** Keys of the items that it is restricted to; none: all. */
+  /** Keys of the items or objects that it is restricted to; none: all. */
   readonly items: readonly string[];
 }
 
@@ -31,10 +31,11 @@ const templateSchema = v.object({
     {},
   ),
 });
-/** The one kind of condition that roles have: which items of a table. */
+/** The conditions that roles have: which items of a table, and which keys of a bucket. */
 const leadingKeys = v.strictObject({
   'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': oneOrMore }),
 });
+const keyPrefix = v.strictObject({ StringLike: v.strictObject({ 's3:prefix': oneOrMore }) });
 const policySchema = v.object({
   Roles: v.array(v.unknown()),
   PolicyDocument: v.object({
@@ -44,7 +45,7 @@ const policySchema = v.object({
         Effect: v.literal('Allow'),
         Action: oneOrMore,
         Resource: v.unknown(),
-        Condition: v.optional(leadingKeys),
+        Condition: v.optional(v.union([leadingKeys, keyPrefix])),
       }),
     ),
   }),
@@ -117,10 +118,17 @@ export function grantsOf(app: App, sluice: Sluice): Grant[] {
       sid: Sid,
       actions: Action.toSorted(),
       resources: (Array.isArray(Resource) ? Resource : [Resource]).map((resource) => templates.nameOf(resource)),
-      items: Condition?.['ForAllValues:StringLike']['dynamodb:LeadingKeys'] ?? [],
+      items: itemsOf(Condition),
     }));
   });
   return grants.toSorted((a, b) => (`${a.holder} ${a.sid}` < `${b.holder} ${b.sid}` ? -1 : 1));
+}
+
+function itemsOf(condition: v.InferOutput<typeof leadingKeys | typeof keyPrefix> | undefined): readonly string[] {
+  if (condition === undefined) return [];
+  return 'StringLike' in condition
+    ? condition.StringLike['s3:prefix']
+    : condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'];
 }
 
 /** The grants as a table of Markdown, as prettier writes one. */

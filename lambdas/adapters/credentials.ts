@@ -1,9 +1,9 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as v from 'valibot';
-import { DependencyUnavailableError } from '../domain/errors.ts';
+import { DependencyMisconfiguredError } from '../domain/errors.ts';
 import type { CredentialSource } from '../domain/providers/ports.ts';
 import type { Clock } from '../domain/time.ts';
-import { dependencyError } from './aws-errors.ts';
+import { dependencyError, type AwsCall } from './aws-errors.ts';
 
 /** A rotated secret is seen after this long without anybody's help, or at once when the old value is refused. */
 const MAX_AGE_MS = 300_000;
@@ -59,11 +59,22 @@ export function createCredentialSource(
   };
 }
 
+const callOf = (secretId: string): AwsCall => ({
+  service: 'secretsmanager',
+  action: 'GetSecretValue',
+  resource: secretId,
+});
+
+/** The secret can be read, and must be corrected by a person. */
+const unusable = (sentence: string, secretId: string): DependencyMisconfiguredError =>
+  new DependencyMisconfiguredError(sentence, { action: 'secretsmanager:GetSecretValue', resource: secretId });
+
 function valueOf(secret: Secret, provider: string, secretId: string): string {
   const value = secret[provider];
   if (value !== undefined) return value;
-  throw new DependencyUnavailableError(
+  throw unusable(
     `The secret ${secretId} has no credential for provider "${provider}": add it. Records wait until then.`,
+    secretId,
   );
 }
 
@@ -72,12 +83,13 @@ async function fetchSecret(client: Pick<SecretsManagerClient, 'send'>, secretId:
   try {
     text = (await client.send(new GetSecretValueCommand({ SecretId: secretId }))).SecretString;
   } catch (error) {
-    throw dependencyError(error, `reading the secret ${secretId}`);
+    throw dependencyError(error, `reading the secret ${secretId}`, callOf(secretId));
   }
   const parsed = v.safeParse(secretSchema, text);
   if (parsed.success) return parsed.output;
   // The parser's own words could quote a value.
-  throw new DependencyUnavailableError(
+  throw unusable(
     `The secret ${secretId} is not a JSON object of credentials (printable ASCII) by provider: correct it. Records wait until then.`,
+    secretId,
   );
 }

@@ -19,7 +19,7 @@ import type {
   QueueSender,
 } from '../domain/queues/ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock } from '../domain/time.ts';
-import { dependencyError } from './aws-errors.ts';
+import { callAws, type AwsCall } from './aws-errors.ts';
 import { inBatches, type BatchAnswer } from './dynamodb/batches.ts';
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
@@ -84,6 +84,8 @@ function pack(indices: readonly number[], sizeOf: (index: number) => number): nu
   return batches;
 }
 
+const callOf = (action: string, queueUrl: string): AwsCall => ({ service: 'sqs', action, resource: queueUrl });
+
 /** The one sender of Sluice, see {@link QueueSender}. */
 export function createQueueSender(client: SQSClient, queueUrl: string, clock: Clock): QueueSender {
   return {
@@ -93,6 +95,7 @@ export function createQueueSender(client: SQSClient, queueUrl: string, clock: Cl
       const tooLarge = [...sizes.keys()].filter((index) => sizeOf(index) > MAX_BATCH_BYTES);
       const entries = messages.map(entryOf);
       const failures = await inBatches({
+        call: callOf('SendMessage', queueUrl),
         indices: [...entries.keys()].filter((index) => sizeOf(index) <= MAX_BATCH_BYTES),
         pack: (indices) => pack(indices, sizeOf),
         send: async (indices) => {
@@ -112,6 +115,7 @@ export function createQueueAcknowledger(client: SQSClient, queueUrl: string, clo
   return {
     async acknowledge(deliveries) {
       const failures = await inBatches({
+        call: callOf('DeleteMessage', queueUrl),
         indices: [...deliveries.keys()],
         pack: (indices) => pack(indices, () => 0),
         send: async (indices) => {
@@ -174,12 +178,15 @@ export function createQueueReceiver(client: SQSClient, queueUrl: string, clock: 
         MessageSystemAttributeNames: ['ApproximateReceiveCount', 'SentTimestamp'],
         MessageAttributeNames: ['All'],
       });
-      const answer = await calling(`receiving from ${queueUrl}`, async () => client.send(command));
+      const answer = await callAws(`receiving from ${queueUrl}`, callOf('ReceiveMessage', queueUrl), async () =>
+        client.send(command),
+      );
       return (answer.Messages ?? []).map(deliveryOf);
     },
 
     async release(deliveries) {
       await inBatches({
+        call: callOf('ChangeMessageVisibility', queueUrl),
         indices: [...deliveries.keys()],
         pack: (indices) => pack(indices, () => 0),
         send: async (indices) => {
@@ -198,16 +205,12 @@ export function createQueueReceiver(client: SQSClient, queueUrl: string, clock: 
         QueueUrl: queueUrl,
         AttributeNames: ['ApproximateNumberOfMessages'],
       });
-      const answer = await calling(`reading the depth of ${queueUrl}`, async () => client.send(command));
+      const answer = await callAws(
+        `reading the depth of ${queueUrl}`,
+        callOf('GetQueueAttributes', queueUrl),
+        async () => client.send(command),
+      );
       return v.parse(depthSchema, answer.Attributes).ApproximateNumberOfMessages;
     },
   };
-}
-
-async function calling<T>(doing: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw dependencyError(error, doing);
-  }
 }

@@ -25,10 +25,33 @@ export class DependencyUnavailableError extends SluiceError {
   }
 }
 
+/** What a dependency refused. */
+export interface Refusal {
+  /** As policies name it: `s3:GetObject`. */
+  action: string;
+  /** The table, object, queue, secret or key. */
+  resource: string;
+}
+
+/**
+ * A dependency refuses or lacks something until a person acts: a permission, a key, a secret, a setting, a table. Work waits as for
+ * any dependency that is unavailable, but longer between tries, and an alarm of the function rings.
+ */
+export class DependencyMisconfiguredError extends DependencyUnavailableError {
+  readonly action: string;
+  readonly resource: string;
+
+  constructor(message: string, { action, resource, cause }: Refusal & { cause?: unknown }) {
+    super(`${message} Denied or misconfigured: ${action} on ${resource}.`, { cause });
+    this.action = action;
+    this.resource = resource;
+  }
+}
+
 /** Another owner holds the lease, or took it over: whoever sees this must stop without writing anything more. */
 export class LeaseLostError extends SluiceError {}
 
-/** The source object is not there (or this identity may not see it, which S3 does not tell apart without list permission). */
+/** The source object is not there. */
 export class ObjectMissingError extends SluiceError {}
 
 /** The source object is not the one that was accepted: its ETag differs. */
@@ -44,3 +67,9 @@ export class ShortReadError extends SluiceError {
 /** True for a failure that is expected to pass: a dependency that throttled, failed or did not answer. */
 export const isPassingFailure = (error: unknown): error is SluiceError =>
   error instanceof SluiceError && error.retryable;
+
+/** The error, or the one among its causes, that a person must do something about. */
+export function misconfigurationIn(error: unknown): DependencyMisconfiguredError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof DependencyMisconfiguredError) return at;
+  return undefined;
+}

@@ -1,4 +1,4 @@
-import { isPassingFailure } from '../domain/errors.ts';
+import { isPassingFailure, misconfigurationIn } from '../domain/errors.ts';
 import type { Lane } from '../domain/model.ts';
 import type { DomainEvent } from '../domain/telemetry.ts';
 import {
@@ -24,6 +24,18 @@ export interface MetricPoint {
  * @param workerOf - The lane of the worker that tells it; absent for every other function.
  */
 export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
+  const points = ownPointsOf(event, workerOf);
+  if (misconfigurationIn(event.error) === undefined) return points;
+  // Whatever met it: by this figure an alarm says who is refused. It is no failure that passes, too.
+  const metric = workerOf === undefined ? SERVICE_METRICS.misconfigurations : LANE_METRICS.workerMisconfigurations;
+  const dimensions = dimensionsOf(event.lane ?? workerOf, undefined)(metric.name);
+  return [
+    ...points.filter((point) => !FAILURE_METRICS.has(point.name)),
+    { name: metric.name, unit: metric.unit, value: 1, dimensions },
+  ];
+}
+
+function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoint[] {
   const { name, lane, provider, count = 1, durationMs, ageMs } = event;
   const dimensions = dimensionsOf(lane ?? workerOf, provider);
   const point = ({ name: metric, unit }: MetricDefinition, value: number): MetricPoint => ({
@@ -68,6 +80,13 @@ export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
     }
   }
 }
+
+const FAILURE_METRICS: ReadonlySet<string> = new Set([
+  SERVICE_METRICS.dependencyFailures.name,
+  SERVICE_METRICS.unexpectedErrors.name,
+  LANE_METRICS.workerDependencyFailures.name,
+  LANE_METRICS.workerErrors.name,
+]);
 
 const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   record_attempt_failed: LANE_METRICS.attemptsFailed,
@@ -139,7 +158,7 @@ const ENDS: Readonly<Record<string, MetricDefinition>> = {
 };
 const endMetric = (state = ''): MetricDefinition => ENDS[state] ?? SERVICE_METRICS.submissionsFailed;
 
-/** Warnings are about what passes, or about a permission; errors are defects. */
+/** Warnings are about what passes; errors are defects. */
 function errorMetric({ level }: DomainEvent, workerOf: Lane | undefined): MetricDefinition {
   if (workerOf !== undefined) {
     return level === 'error' ? LANE_METRICS.workerErrors : LANE_METRICS.workerDependencyFailures;

@@ -1,4 +1,4 @@
-import { SluiceError } from '../domain/errors.ts';
+import { DependencyMisconfiguredError, SluiceError } from '../domain/errors.ts';
 import type { DomainEvent, EventFields } from '../domain/telemetry.ts';
 import { framesOf } from './sanitize-error.ts';
 
@@ -42,6 +42,10 @@ function describeError(error: unknown, depth = 0): LogFields {
   if (!(error instanceof Error)) return { name: typeof error };
   const described: LogFields = { name: error.name };
   if (error instanceof SluiceError) described['message'] = error.message.slice(0, MAX_TEXT_LENGTH);
+  if (error instanceof DependencyMisconfiguredError) {
+    described['action'] = error.action;
+    described['resource'] = error.resource;
+  }
   if ('code' in error && typeof error.code === 'string') described['code'] = error.code;
   // One stack tells the place; those of causes are mostly inside libraries.
   if (depth === 0) described['stack'] = framesOf(error).slice(0, MAX_STACK_FRAMES);

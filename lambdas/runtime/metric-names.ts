@@ -60,8 +60,10 @@ export const LANE_METRICS = {
   recordAge: milliseconds('RecordAge', 'worker'),
   /** Defects of ours, by the lane whose worker met them. */
   workerErrors: count('WorkerErrors', 'worker'),
-  /** Calls to AWS that were refused or failed, a missing permission among them. */
+  /** Calls to AWS that failed and may succeed later. */
   workerDependencyFailures: count('WorkerDependencyFailures', 'worker'),
+  /** Calls to AWS that are refused until a person acts: a permission, a key, a setting, a missing resource. */
+  workerMisconfigurations: count('WorkerMisconfigurations', 'worker'),
   /** Measured by the reconciler every minute: records without an outcome, and how long the oldest open submission waits for its end. */
   openRecords: count('OpenRecords', 'reconciler'),
   oldestUnfinished: milliseconds('OldestUnfinishedAge', 'reconciler'),
@@ -109,9 +111,10 @@ export const SERVICE_METRICS = {
   ledgerRepaired: count('LedgerRepaired', 'finalizer', 'reconciler'),
   callbacksFailed: count('CallbacksFailed', 'finalizer'),
   recordsRedriven: count('RecordsRedriven', 'redrive', 'reconciler'),
-  /** Defects of ours, and calls to AWS that were refused or failed; those of workers are told by lane. */
+  /** Defects of ours; calls to AWS that failed; calls that are refused until a person acts. Those of workers are counted by lane. */
   unexpectedErrors: count('UnexpectedErrors', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
   dependencyFailures: count('DependencyFailures', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
+  misconfigurations: count('Misconfigurations', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
   /** Runs of the reconciler that came to their end. */
   reconcilerRuns: count('ReconcilerRuns', 'reconciler'),
   /** Measured by the reconciler every minute: open submissions by state. */

@@ -9,15 +9,23 @@ export interface ErrorAlarmsProps {
   readonly what: string;
   /** Defects, summed over five minutes. */
   readonly errors: IMetric;
-  /** Refused and failed calls to AWS, summed over five minutes. */
+  /** Failed calls to AWS, summed over five minutes. */
   readonly dependencyFailures: IMetric;
+  /** Calls to AWS that are refused until a person acts, summed over {@link MISCONFIGURATION_PERIOD}. */
+  readonly misconfigurations: IMetric;
 }
 
 /** Failed calls in five minutes that are more than the throttles of a burst. */
 const FAILURES_THRESHOLD = 10;
 
+/** Longer than the longest wait between two tries of one message, so that a single waiting message rings. */
+export const MISCONFIGURATION_PERIOD = Duration.minutes(3);
+
 /** What functions caught, so that no other metric counts it: their own errors, and calls to AWS that do not work. */
-export function watchErrors(scope: Construct, { alarms, what, errors, dependencyFailures }: ErrorAlarmsProps): void {
+export function watchErrors(
+  scope: Construct,
+  { alarms, what, errors, dependencyFailures, misconfigurations }: ErrorAlarmsProps,
+): void {
   const common = {
     comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     // Nothing is written where nothing goes wrong.
@@ -42,9 +50,25 @@ export function watchErrors(scope: Construct, { alarms, what, errors, dependency
       label: 'failed calls to AWS',
     }),
     threshold: FAILURES_THRESHOLD,
-    // A throttle passes; a missing permission, table or key does not.
+    // A throttle passes.
     periods: 2,
-    description: `${what} keep failing at calls to AWS: look for a lost permission, a throttled table or an event of the service.`,
+    description: `${what} keep failing at calls to AWS: look for a throttled table or an event of the service.`,
     runbookSection: 'calls-to-aws-fail',
+  });
+  addAlarm(scope, 'Misconfigured', alarms, {
+    ...common,
+    metric: new MathExpression({
+      expression: 'FILL(refused, 0)',
+      usingMetrics: { refused: misconfigurations },
+      period: MISCONFIGURATION_PERIOD,
+      label: 'calls to AWS that need a person',
+    }),
+    threshold: 1,
+    // A policy that is being deployed denies for some seconds.
+    periods: 3,
+    datapoints: 2,
+    severity: 'page',
+    description: `${what} are denied something, or miss a key, secret or resource: the saved query "Denied or misconfigured" names action and resource; allow or restore it. Work waits.`,
+    runbookSection: 'denied-or-misconfigured',
   });
 }

@@ -104,6 +104,7 @@ export class FanOut extends Construct {
       ofKeys('tenant#*'),
     );
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
+    this.fn.allowToSeeMissing('SeeMissingUploads', props.bucket, 'uploads/');
     // Records to their lane, a continuation to its own queue, and finalization where no record is left to wait for.
     this.fn.allow(
       'SendOn',

@@ -71,12 +71,14 @@ export class Finalizer extends Construct {
     this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn], ofKeys('tenant#*'));
     // The records as the customer sent them.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
     // Parts and manifest; an unfinished one is given up; a continuation reads what its predecessors noted.
     this.fn.allow(
       'WriteResults',
       ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject'],
       [bucket.arnForObjects('results/*')],
     );
+    this.fn.allowToSeeMissing('SeeMissingResults', bucket, 'results/');
     this.fn.allow('ContinueLater', ['sqs:SendMessage'], [this.queue.queue.queueArn]);
   }
 }

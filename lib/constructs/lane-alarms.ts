@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { LANE_METRICS, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
-import { watchErrors } from './error-alarms.ts';
+import { MISCONFIGURATION_PERIOD, watchErrors } from './error-alarms.ts';
 import { ownMetric } from './own-metric.ts';
 import type { FunctionSettings } from './pipeline-function.ts';
 
@@ -40,6 +40,11 @@ export function watchLane(scope: Construct, props: LaneAlarmsProps): void {
       ...metric,
       statistic: 'Sum',
       period: Duration.minutes(5),
+    }),
+    misconfigurations: ownMetric(LANE_METRICS.workerMisconfigurations, {
+      ...metric,
+      statistic: 'Sum',
+      period: MISCONFIGURATION_PERIOD,
     }),
   });
 }

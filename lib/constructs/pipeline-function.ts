@@ -6,12 +6,13 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import * as logs from 'aws-cdk-lib/aws-logs';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import * as v from 'valibot';
 import type { EnvironmentSchema, EnvironmentValues } from '../../lambdas/runtime/environment.ts';
 import { METRIC_NAMESPACE, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
-import { watchErrors } from './error-alarms.ts';
+import { MISCONFIGURATION_PERIOD, watchErrors } from './error-alarms.ts';
 import { ownMetric } from './own-metric.ts';
 
 /** What all functions of a stage have in common. */
@@ -121,6 +122,14 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     );
   }
 
+  /**
+   * Lets the function learn that an object is missing: without the right to list, S3 answers 403 for it as for a denied one. S3
+   * holds the object's key against the condition.
+   */
+  allowToSeeMissing(sid: string, bucket: IBucket, prefix: string): void {
+    this.allow(sid, ['s3:ListBucket'], [bucket.bucketArn], { StringLike: { 's3:prefix': [`${prefix}*`] } });
+  }
+
   /** The variables, checked by the handler's own schema so that a wrong value fails the synthesis and not the first start. */
   #environment({ settings, name, schema, environment }: PipelineFunctionProps<S>): Record<string, string> {
     const values = {
@@ -188,6 +197,12 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       what: `Runs of the ${name} function`,
       errors: ownMetric(SERVICE_METRICS.unexpectedErrors, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
       dependencyFailures: ownMetric(SERVICE_METRICS.dependencyFailures, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
+      misconfigurations: ownMetric(SERVICE_METRICS.misconfigurations, {
+        stageName,
+        by,
+        statistic: 'Sum',
+        period: MISCONFIGURATION_PERIOD,
+      }),
     });
   }
 }

@@ -108,6 +108,7 @@ export class Reconciler extends Construct {
     );
     // Lost records are sent again from the file.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
+    this.fn.allowToSeeMissing('SeeMissingUploads', props.bucket, 'uploads/');
     const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];
     this.fn.allow(
       'SendAgain',

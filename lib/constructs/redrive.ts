@@ -72,6 +72,7 @@ export class Redrive extends Construct {
     );
     // The records as the customer sent them.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
     // Back to their lane; what was replayed too often stays where it is.
     this.fn.allow(
       'SendAgain',

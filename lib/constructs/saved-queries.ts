@@ -82,6 +82,13 @@ export const SAVED_QUERIES: readonly SavedQuery[] = [
 | sort failures desc`,
   },
   {
+    name: 'Denied or misconfigured',
+    logs: 'functions',
+    query: `filter ispresent(failure.action)
+| stats count() as calls, max(@timestamp) as latest by service, failure.action, failure.resource, failure.cause.name
+| sort calls desc`,
+  },
+  {
     name: 'Records that kill workers',
     logs: 'functions',
     query: `filter message = "isolated_run_started"

@@ -59,5 +59,6 @@ export class Status extends Construct {
     this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
     // Manifests, and signing downloads.
     this.fn.allow('ReadResults', ['s3:GetObject'], [bucket.arnForObjects('results/*')]);
+    this.fn.allowToSeeMissing('SeeMissingResults', bucket, 'results/');
   }
 }

@@ -103,6 +103,7 @@ export class Submit extends Construct {
     );
     // Signing uploads, storing direct ones, and checking that an upload is there (a head request counts as a read).
     this.fn.allow('KeepUploads', ['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('uploads/*')]);
+    this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
     this.fn.allow('RequestFanOut', ['sqs:SendMessage'], [fanOutQueue.queue.queueArn]);
   }
 }

@@ -150,7 +150,7 @@ describe('sending', () => {
 
   test.each([
     ['a throttled request', serviceError('RequestThrottled', 403), 3],
-    ['a missing permission', serviceError('AccessDenied', 403), 3],
+    ['a missing permission', serviceError('AccessDenied', 403), 1],
     ['a connection that breaks in every attempt of the SDK', connectionError('ECONNRESET'), 1],
   ])('%s is reported for every message, and is no fault of theirs', async (_what, error, rounds) => {
     sqs.on(SendMessageBatchCommand).rejects(error);
@@ -162,6 +162,14 @@ describe('sending', () => {
       { index: 1, senderFault: false },
     ]);
     expect(requests()).toHaveLength(rounds);
+  });
+
+  test('a refusal names what a person must allow', async () => {
+    sqs.on(SendMessageBatchCommand).rejects(serviceError('KmsAccessDenied', 400));
+
+    const [failure] = await sender.send(messages(1));
+
+    expect(failure).toMatchObject({ code: 'KmsAccessDenied', refused: { action: 'sqs:SendMessage' } });
   });
 
   test('a mistake of ours is thrown', async () => {

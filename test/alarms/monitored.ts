@@ -1,4 +1,8 @@
-import { DependencyUnavailableError, isPassingFailure } from '../../lambdas/domain/errors.ts';
+import {
+  DependencyMisconfiguredError,
+  DependencyUnavailableError,
+  isPassingFailure,
+} from '../../lambdas/domain/errors.ts';
 import { Alarms, type Transition } from '../../local/cloud/index.ts';
 import type { Environment } from '../simulation/environment.ts';
 import type { FunctionOptions } from '../simulation/functions.ts';
@@ -26,8 +30,8 @@ export type Ailment =
   | { readonly what: 'throttled' }
   /** It is done after so long, because something that it waits for is slow. */
   | { readonly what: 'slow'; readonly ms: number }
-  /** Calls of a port are refused for want of a permission, or meet a defect of ours. */
-  | { readonly what: 'denied' | 'defective'; readonly port: string; readonly methods?: readonly string[] };
+  /** Calls of a port are refused for want of a permission, get no answer, or meet a defect of ours. */
+  | { readonly what: 'denied' | 'failing' | 'defective'; readonly port: string; readonly methods?: readonly string[] };
 
 /** Nothing goes wrong by chance: what does is what a drill wants. */
 const CALM = {
@@ -177,19 +181,21 @@ export class MonitoredSimulation extends Simulation {
     const hook: PortHook = async (call, apply) => {
       const ailment = this.#ailments.get(kind);
       const isHurt =
-        (ailment?.what === 'denied' || ailment?.what === 'defective') &&
+        (ailment?.what === 'denied' || ailment?.what === 'failing' || ailment?.what === 'defective') &&
         ailment.port === call.port &&
         (ailment.methods?.includes(call.method) ?? true);
       if (!isHurt) return apply();
       if (ailment.what === 'defective') throw new TypeError(`A defect in ${call.port}.${call.method}.`);
-      const error = new DependencyUnavailableError(`AccessDeniedException (HTTP 400) at ${call.port}.${call.method}.`);
-      if (call.method !== 'send') throw error;
+      const isDenied = ailment.what === 'denied';
+      const refused = { action: `${call.port}.${call.method}`, resource: call.port };
+      if (call.method !== 'send' && !isDenied) throw new DependencyUnavailableError('ThrottlingException (HTTP 400).');
+      if (call.method !== 'send') throw new DependencyMisconfiguredError('AccessDeniedException (HTTP 400).', refused);
       // The sender reports what was not taken.
       const [messages] = call.args;
       return Array.from({ length: Array.isArray(messages) ? messages.length : 0 }, (_, index) => ({
         index,
-        senderFault: true,
-        code: 'AccessDenied',
+        senderFault: false,
+        ...(isDenied ? { code: 'AccessDenied', refused } : { code: 'ThrottlingException' }),
       }));
     };
     Object.assign(ports, {

@@ -178,6 +178,8 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
     const functions = ['fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'];
     expect(watched('UnexpectedErrors')).toEqual(expect.arrayContaining(functions));
     expect(watched('DependencyFailures')).toEqual(expect.arrayContaining(functions));
+    expect(watched('Misconfigurations')).toEqual(expect.arrayContaining(functions));
+    expect(watched('WorkerMisconfigurations')).toEqual(['worker', 'worker']);
     expect(watched('WorkerErrors')).toEqual(['worker', 'worker']);
     expect(watched('WorkerDependencyFailures')).toEqual(['worker', 'worker']);
   });

@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import * as v from 'valibot';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
-import { SluiceError } from '../../lambdas/domain/errors.ts';
+import { DependencyMisconfiguredError, SluiceError } from '../../lambdas/domain/errors.ts';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { createTelemetry } from '../../lambdas/runtime/telemetry.ts';
 import { monitoringCost, MONITORING_CAP_USD } from '../../lib/constructs/monitoring-cost.ts';
@@ -148,6 +148,8 @@ function fieldsOfFunctions(): string[] {
   const telemetry = createTelemetry({ service: 'worker', stage: 'test', namespace: 'Sluice', logLevel: 'INFO' });
   telemetry.begin({ awsRequestId: 'request-1' });
   telemetry.emit({ ...FULL, error: Object.assign(FULL.error as Error, { code: 'E' }) });
+  const refused = { action: 's3:GetObject', resource: 'bucket/key' };
+  telemetry.emit({ ...FULL, error: new DependencyMisconfiguredError('Denied.', refused) });
   jest.restoreAllMocks();
   return lines.filter((line) => line.startsWith('{')).flatMap((line) => pathsOf(JSON.parse(line)));
 }

@@ -10,7 +10,13 @@ const policySchema = v.object({
   Roles: v.array(v.unknown()),
   PolicyDocument: v.object({
     Statement: v.array(
-      v.object({ Sid: v.string(), Effect: v.literal('Allow'), Action: oneOrMore, Resource: v.unknown() }),
+      v.object({
+        Sid: v.string(),
+        Effect: v.literal('Allow'),
+        Action: oneOrMore,
+        Resource: v.unknown(),
+        Condition: v.optional(v.unknown()),
+      }),
     ),
   }),
 });
@@ -68,9 +74,27 @@ describe('the policies of the functions', () => {
 
   it('let nobody list, delete or administer', () => {
     const forbidden =
-      /:(?:\*|List|Delete(?!Message$|Item$)|Create(?!LogStream$)|Put(?!Item$|Object$|LogEvents$)|Update(?!Item$))/;
+      /:(?:\*|List(?!Bucket$)|Delete(?!Message$|Item$)|Create(?!LogStream$)|Put(?!Item$|Object$|LogEvents$)|Update(?!Item$))/;
     for (const { Action } of statements) for (const action of Action) expect(action).not.toMatch(forbidden);
     expect(holdersOf('dynamodb:DeleteItem')).toEqual(['submit']);
+  });
+
+  it('let readers of the bucket list the prefix that they read, so that 404 means missing and 403 means denied', () => {
+    const listing = statements.filter(({ Action }) => Action.includes('s3:ListBucket'));
+    for (const { Action, Condition, Resource } of listing) {
+      expect(Action).toEqual(['s3:ListBucket']);
+      expect(JSON.stringify(Resource)).not.toContain('*');
+      expect(JSON.stringify(Condition)).toMatch(/^\{"StringLike":\{"s3:prefix":\["?(?:uploads|results)\/\*"?\]\}\}$/);
+    }
+    const prefixes = (action: string) =>
+      statements
+        .filter(({ Action }) => Action.includes(action))
+        .map(
+          ({ name, Resource, Condition }) =>
+            `${name} ${/uploads|results/.exec(JSON.stringify([Resource, Condition]))?.[0]}`,
+        )
+        .sort();
+    expect(prefixes('s3:ListBucket')).toEqual(prefixes('s3:GetObject'));
   });
 
   it('give the credentials of the providers to the workers only', () => {
@@ -78,7 +102,7 @@ describe('the policies of the functions', () => {
   });
 
   it('let the status function write nothing but its log', () => {
-    const writing = actionsOf('status').filter((action) => !/:(?:Get|BatchGet|Query)/.test(action));
+    const writing = actionsOf('status').filter((action) => !/:(?:Get|BatchGet|Query|ListBucket)/.test(action));
     expect(writing.sort()).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
   });
 

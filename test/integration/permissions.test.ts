@@ -24,6 +24,16 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
     'lost or stopped records',
   ],
   ['reconciler ReadUploads', ['s3:GetObject'], 'lost records are sent again from the file'],
+  ...['fan-out', 'finalizer', 'reconciler', 'redrive', 'submit'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
+    `${name} SeeMissingUploads`,
+    ['s3:ListBucket'],
+    'decides what S3 answers for a missing file',
+  ]),
+  ...['finalizer', 'status'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
+    `${name} SeeMissingResults`,
+    ['s3:ListBucket'],
+    'decides what S3 answers for missing results',
+  ]),
   ['reconciler SendAgain', ['sqs:SendMessage'], 'lost messages'],
   [
     'reconciler DrainDeadLetters',

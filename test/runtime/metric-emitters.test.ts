@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { DependencyMisconfiguredError } from '../../lambdas/domain/errors.ts';
 import { CLOSED_STATES, OPEN_STATES } from '../../lambdas/domain/model.ts';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { REASON_CODES } from '../../lambdas/domain/reasons.ts';
@@ -78,12 +79,15 @@ const ANY = OUTCOMES.flatMap((outcome) =>
   })),
 );
 
+const DENIED = new DependencyMisconfiguredError('Denied.', { action: 's3:GetObject', resource: 'bucket' });
+
 /** Metrics that an event can add to, whatever else it says; of the end of a record, what the code can say. */
 function metricsOf(name: DomainEvent['name'], code: string, isWorker: boolean): Set<string> {
   const common = { name, lane: 'bulk', provider: 'geo', count: 1, durationMs: 1, ageMs: 1 } as const;
-  const variants = (name === 'record_finished' ? endingsOf(code) : ANY).flatMap((what) =>
+  const variants: DomainEvent[] = (name === 'record_finished' ? endingsOf(code) : ANY).flatMap((what) =>
     (['warn', 'error'] as const).map((level) => ({ ...common, level, ...what })),
   );
+  if (name === 'unexpected_error') variants.push({ name, level: 'warn', error: DENIED });
   return new Set(
     variants.flatMap((event) => pointsOf(event, isWorker ? 'bulk' : undefined).map((point) => point.name)),
   );

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
-import { DependencyUnavailableError, LeaseLostError, SluiceError } from '../../lambdas/domain/errors.ts';
+import {
+  DependencyMisconfiguredError,
+  DependencyUnavailableError,
+  LeaseLostError,
+  SluiceError,
+} from '../../lambdas/domain/errors.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { createTelemetry, type TelemetryOptions } from '../../lambdas/runtime/telemetry.ts';
 import { createReconcileRig } from '../support/reconcile-rig.ts';
@@ -39,6 +44,8 @@ afterEach(() => {
 const lines = (): Record<string, unknown>[] => output.map((line) => JSON.parse(line));
 const logLines = () => lines().filter((line) => !('_aws' in line));
 const metricLines = () => lines().filter((line) => '_aws' in line);
+
+const DENIED = new DependencyMisconfiguredError('Denied.', { action: 's3:GetObject', resource: 'bucket/key' });
 
 describe('log lines', () => {
   it('carry the event, its ids, the stage and the request', () => {
@@ -211,6 +218,12 @@ describe('metrics', () => {
       'DependencyFailures',
       {},
     ],
+    [{ name: 'fanout_continued', level: 'warn', error: DENIED }, 'Misconfigurations', {}],
+    [
+      { name: 'unexpected_error', level: 'warn', error: new SluiceError('x', { cause: DENIED }) },
+      'Misconfigurations',
+      {},
+    ],
     [{ name: 'reconciled', count: 12 }, 'ReconcilerRuns', {}],
   ])('count %j', (event, name, dimensions) => {
     expect(pointsOf({ level: 'info', name: 'reconciled', ...event })[0]).toEqual({
@@ -219,6 +232,22 @@ describe('metrics', () => {
       value: 1,
       dimensions,
     });
+  });
+
+  it('count what a person must allow once, and not as a failure that passes', () => {
+    const event = { name: 'unexpected_error', level: 'warn', error: DENIED } as const;
+    expect(pointsOf(event).map(({ name }) => name)).toEqual(['Misconfigurations']);
+    expect(pointsOf(event, 'small')).toEqual([
+      { name: 'WorkerMisconfigurations', unit: 'Count', value: 1, dimensions: { lane: 'small' } },
+    ]);
+  });
+
+  it('say in the log which action was refused on which resource', () => {
+    const telemetry = createTelemetry(OPTIONS);
+    telemetry.emit({ name: 'unexpected_error', level: 'warn', error: DENIED });
+    expect(logLines()).toMatchObject([
+      { failure: { name: 'DependencyMisconfiguredError', action: 's3:GetObject', resource: 'bucket/key' } },
+    ]);
   });
 
   it('count no lost lease and no planned continuation as a failure', () => {

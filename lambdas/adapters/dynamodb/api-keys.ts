@@ -96,7 +96,11 @@ async function scanKeys(client: DynamoDBDocumentClient, tableName: string): Prom
       after = page.LastEvaluatedKey;
     } while (after !== undefined);
   } catch (error) {
-    throw dependencyError(error, `listing the keys of table ${tableName}`);
+    throw dependencyError(error, `listing the keys of table ${tableName}`, {
+      service: 'dynamodb',
+      action: 'Scan',
+      resource: tableName,
+    });
   }
   return items;
 }

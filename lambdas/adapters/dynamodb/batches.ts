@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { backoffMs } from '../backoff.ts';
-import { awsErrorFacts } from '../aws-errors.ts';
+import { awsErrorFacts, classify, knownClass, refusalOf, type AwsCall } from '../aws-errors.ts';
+import type { Refusal } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
 
 /** One entry of a batch request that was not done. */
@@ -10,6 +11,8 @@ export interface EntryFailure {
   /** True when the entry itself is at fault: no repetition will help. */
   senderFault: boolean;
   code: string;
+  /** What a person must allow or correct first. */
+  refused?: Refusal;
 }
 
 /** What a batch request answered, by the ids of its entries. */
@@ -19,6 +22,7 @@ export interface BatchAnswer {
 }
 
 export interface BatchRun {
+  call: AwsCall;
   /** Entries to begin with. */
   indices: readonly number[];
   /** Divides entries into requests that keep the service's limits. */
@@ -31,19 +35,6 @@ export interface BatchRun {
 const PARALLEL_REQUESTS = 4;
 /** Rounds in which failed entries are sent, each after a wait. The SDK repeats whole requests by itself within a round. */
 const MAX_ROUNDS = 3;
-
-/** SQS flags a throttled entry as the sender's fault; it is none that the entry could mend. */
-const PASSING = /throttl|unavailable|internal|timeout/i;
-
-/** Errors of a whole request that one of its entries caused. */
-const ENTRY_FAULTS: ReadonlySet<string> = new Set([
-  'InvalidMessageContents',
-  'InvalidParameterValue',
-  'InvalidParameterValueException',
-  'InvalidAttributeValue',
-  'BatchRequestTooLong',
-  'AWS.SimpleQueueService.BatchRequestTooLong',
-]);
 
 /**
  * Runs a batch operation to its end: a batch request answers 200 and lists what failed, so exactly those entries are sent
@@ -62,7 +53,7 @@ export async function inBatches(run: BatchRun): Promise<EntryFailure[]> {
       const outcome = await sendOne(run, indices);
       alone.push(...outcome.alone);
       for (const failure of outcome.failures) {
-        if (failure.senderFault || outcome.unanswered || isLast) lost.push(failure);
+        if (failure.senderFault || outcome.gaveUp || isLast) lost.push(failure);
         else again.push(failure.index);
       }
     });
@@ -76,32 +67,43 @@ interface Outcome {
   failures: EntryFailure[];
   /** Requests of one entry each, instead of the one that an entry spoiled. */
   alone: number[][];
-  /** Nobody answered within the SDK's own attempts: that took long enough, the caller has better to do. */
-  unanswered: boolean;
+  /** Repeating it here does not help: the failures are answered to the caller. */
+  gaveUp: boolean;
 }
 
 async function sendOne(run: BatchRun, indices: readonly number[]): Promise<Outcome> {
   try {
-    return { failures: failuresOf(indices, await run.send(indices)), alone: [], unanswered: false };
+    return { failures: failuresOf(run.call, indices, await run.send(indices)), alone: [], gaveUp: false };
   } catch (error) {
     const facts = awsErrorFacts(error);
     if (facts === undefined) throw error;
-    const senderFault = ENTRY_FAULTS.has(facts.name);
+    const means = classify(run.call.service, facts);
+    // One of the entries caused it.
+    const senderFault = means === 'final';
     if (senderFault && indices.length > 1) {
-      return { failures: [], alone: indices.map((index) => [index]), unanswered: false };
+      return { failures: [], alone: indices.map((index) => [index]), gaveUp: false };
     }
-    const failures = indices.map((index) => ({ index, senderFault, code: facts.name }));
-    return { failures, alone: [], unanswered: facts.status === undefined };
+    const refused = means === 'ours' ? { refused: refusalOf(error, run.call) } : {};
+    const failures = indices.map((index) => ({ index, senderFault, code: facts.name, ...refused }));
+    // A refusal stays one, and what did not answer took long enough.
+    return { failures, alone: [], gaveUp: means === 'ours' || facts.status === undefined };
   }
 }
 
-function failuresOf(indices: readonly number[], answer: BatchAnswer): EntryFailure[] {
+function failuresOf(call: AwsCall, indices: readonly number[], answer: BatchAnswer): EntryFailure[] {
   const succeeded = new Set(answer.succeeded);
   const failed = new Map(answer.failed.map((entry) => [entry.id, entry]));
   return indices.flatMap((index) => {
     const entry = failed.get(String(index));
     if (entry !== undefined) {
-      return { index, senderFault: entry.senderFault && !PASSING.test(entry.code), code: entry.code };
+      const means = knownClass(call.service, entry.code);
+      return {
+        index,
+        // SQS flags a throttled entry as the sender's fault, too.
+        senderFault: entry.senderFault && means !== 'passing' && means !== 'ours',
+        code: entry.code,
+        ...(means === 'ours' && { refused: refusalOf(undefined, call) }),
+      };
     }
     // An entry that is in neither list is not known to be done.
     return succeeded.has(String(index)) ? [] : { index, senderFault: false, code: 'NoAnswer' };

@@ -13,7 +13,7 @@ import * as v from 'valibot';
 import { DependencyUnavailableError, InvalidDataError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
 import { refuseNewerVersion } from '../../domain/versions.ts';
-import { dependencyError } from '../aws-errors.ts';
+import { callAws } from '../aws-errors.ts';
 import { backoffMs } from '../backoff.ts';
 import { expr, Placeholders, type Expression } from './expression.ts';
 
@@ -57,7 +57,7 @@ export class DynamoTable {
   }
 
   async get(key: Key): Promise<Item | undefined> {
-    return this.#calling(`reading ${describe(key)}`, async () => {
+    return this.#calling('GetItem', `reading ${describe(key)}`, async () => {
       const answer = await this.#client.send(new GetCommand({ TableName: this.name, Key: key, ConsistentRead: true }));
       return answer.Item;
     });
@@ -78,7 +78,7 @@ export class DynamoTable {
     let pending: readonly Item[] = keys;
     for (let round = 0; round < MAX_UNPROCESSED_ROUNDS; round++) {
       await this.clock.sleep(round === 0 ? 0 : backoffMs(round));
-      const answer = await this.#calling(`reading ${pending.length} items`, async () =>
+      const answer = await this.#calling('BatchGetItem', `reading ${pending.length} items`, async () =>
         this.#client.send(
           new BatchGetCommand({ RequestItems: { [this.name]: { Keys: [...pending], ConsistentRead: true } } }),
         ),
@@ -96,7 +96,7 @@ export class DynamoTable {
   async queryPage(query: QueryInput): Promise<{ items: Item[]; next?: Item }> {
     const placeholders = new Placeholders();
     const KeyConditionExpression = query.where.compile(placeholders);
-    const answer = await this.#calling(`querying ${query.index ?? 'items'}`, async () =>
+    const answer = await this.#calling('Query', `querying ${query.index ?? 'items'}`, async () =>
       this.#client.send(
         new QueryCommand({
           TableName: this.name,
@@ -115,7 +115,7 @@ export class DynamoTable {
 
   /** One page of a whole index, in no order that means anything. */
   async scanPage(scan: { index: string; limit: number; after?: Item }): Promise<{ items: Item[]; next?: Item }> {
-    const answer = await this.#calling(`scanning ${scan.index}`, async () =>
+    const answer = await this.#calling('Scan', `scanning ${scan.index}`, async () =>
       this.#client.send(
         new ScanCommand({
           TableName: this.name,
@@ -153,7 +153,7 @@ export class DynamoTable {
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    return this.#conditionally(key, async () => {
+    return this.#conditionally('UpdateItem', key, async () => {
       const answer = await this.#client.send(command);
       return answer.Attributes ?? {};
     });
@@ -170,14 +170,14 @@ export class DynamoTable {
       ...placeholders.request(),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    return this.#conditionally(key, async () => {
+    return this.#conditionally('PutItem', key, async () => {
       await this.#client.send(command);
       return item;
     });
   }
 
-  async #conditionally(key: Key, write: () => Promise<Item>): Promise<Written> {
-    const outcome = await this.#calling(`writing ${describe(key)}`, async () => {
+  async #conditionally(action: string, key: Key, write: () => Promise<Item>): Promise<Written> {
+    const outcome = await this.#calling(action, `writing ${describe(key)}`, async () => {
       try {
         return { item: await write() };
       } catch (error) {
@@ -194,12 +194,8 @@ export class DynamoTable {
     };
   }
 
-  async #calling<T>(doing: string, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw dependencyError(error, `${doing} of table ${this.name}`);
-    }
+  async #calling<T>(action: string, doing: string, call: () => Promise<T>): Promise<T> {
+    return callAws(`${doing} of table ${this.name}`, { service: 'dynamodb', action, resource: this.name }, call);
   }
 }
 

@@ -43,13 +43,13 @@ export function createIdempotencyStore(
       try {
         return await once(request, context);
       } catch (error) {
-        throw translate(error);
+        throw translate(error, tableName);
       }
     },
   };
 }
 
-function translate(error: unknown): unknown {
+function translate(error: unknown, tableName: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === 'IdempotencyValidationError') {
     return new KeyReusedError('The idempotency key was used with another request.', { cause: error });
@@ -57,8 +57,11 @@ function translate(error: unknown): unknown {
   if (error.name === 'IdempotencyAlreadyInProgressError') {
     return new InProgressError('A request with this idempotency key is under way.', { cause: error });
   }
-  if (UNSTABLE.includes(error.name)) {
-    return new DependencyUnavailableError('The memory of answers does not work.', { cause: error });
-  }
-  return dependencyError(error, 'looking for a remembered answer');
+  const doing = 'looking for a remembered answer';
+  // Powertools does not say which of its calls failed; a refusal itself names it.
+  const call = { service: 'dynamodb', action: 'GetItem', resource: tableName } as const;
+  if (!UNSTABLE.includes(error.name)) return dependencyError(error, doing, call);
+  const cause = dependencyError(error.cause, doing, call);
+  if (cause instanceof DependencyUnavailableError) return cause;
+  return new DependencyUnavailableError('The memory of answers does not work.', { cause: error });
 }

@@ -1,9 +1,13 @@
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
-import { DependencyUnavailableError, InvalidDataError, SluiceError } from '../../domain/errors.ts';
+import {
+  DependencyUnavailableError,
+  InvalidDataError,
+  ObjectChangedError,
+  ObjectMissingError,
+} from '../../domain/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../../domain/source/ports.ts';
-import { awsErrorFacts, dependencyError } from '../aws-errors.ts';
-import { isMissing, readError } from './object-errors.ts';
+import { awsErrorFacts, callAws, classify, dependencyError, type AwsCall } from '../aws-errors.ts';
 import { objectStream } from './object-stream.ts';
 import { S3ObjectWriter } from './object-writer.ts';
 
@@ -14,16 +18,10 @@ export interface ObjectStoreOptions {
 
 const STALL_TIMEOUT_MS = 10_000;
 
-interface ObjectToPut {
-  Key: string;
-  Body: Uint8Array;
-  ContentType: string;
-  IfNoneMatch?: '*';
-}
-
 /** One bucket, see {@link ObjectStore}. */
 export function createObjectStore(client: S3Client, bucket: string, options: ObjectStoreOptions = {}): ObjectStore {
   const { stallTimeoutMs = STALL_TIMEOUT_MS } = options;
+  const callOf = (action: string, key: string): AwsCall => ({ service: 's3', action, resource: `${bucket}/${key}` });
 
   const head = async (key: string): Promise<ObjectInfo | undefined> => {
     try {
@@ -31,7 +29,7 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
       return infoOf(key, ETag, ContentLength);
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw dependencyError(error, `looking at the object ${key}`);
+      throw dependencyError(error, `looking at the object ${key}`, callOf('GetObject', key));
     }
   };
 
@@ -48,16 +46,7 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
       );
       return { body: bodyOf(answer.Body, key), bytes: answer.ContentLength ?? 0 };
     } catch (error) {
-      throw readError(error, key);
-    }
-  };
-
-  const put = async (object: ObjectToPut): Promise<ObjectInfo> => {
-    try {
-      const { ETag } = await client.send(new PutObjectCommand({ Bucket: bucket, ...object }));
-      return infoOf(object.Key, ETag, object.Body.byteLength);
-    } catch (error) {
-      throw dependencyError(error, `writing the object ${object.Key}`);
+      throw readError(error, key, callOf('GetObject', key));
     }
   };
 
@@ -73,7 +62,7 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
 
     async getSmall(key, maxBytes) {
       const opened = await open(key, 0).catch((error: unknown) => {
-        if (error instanceof SluiceError && isMissing(error.cause)) return undefined;
+        if (error instanceof ObjectMissingError) return undefined;
         throw error;
       });
       if (opened === undefined) return undefined;
@@ -87,25 +76,58 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
       return Buffer.concat(pieces);
     },
 
-    put: async (key, body, contentType) => put({ Key: key, Body: body, ContentType: contentType }),
+    put: async (key, body, contentType) =>
+      callAws(`writing the object ${key}`, callOf('PutObject', key), async () => {
+        const command = new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType });
+        return infoOf(key, (await client.send(command)).ETag, body.byteLength);
+      }),
 
     async create(key, body, contentType) {
-      try {
-        return await put({ Key: key, Body: body, ContentType: contentType, IfNoneMatch: '*' });
-      } catch (error) {
-        const standing = isAlreadyThere(error) ? await head(key) : undefined;
-        if (standing === undefined) throw error;
-        return standing;
-      }
+      const doing = `writing the object ${key}`;
+      return callAws(doing, callOf('PutObject', key), async () => {
+        try {
+          const { ETag } = await client.send(
+            new PutObjectCommand({
+              Bucket: bucket,
+              Key: key,
+              Body: body,
+              ContentType: contentType,
+              IfNoneMatch: '*',
+            }),
+          );
+          return infoOf(key, ETag, body.byteLength);
+        } catch (error) {
+          const standing = isAlreadyThere(error) ? await head(key) : undefined;
+          if (standing !== undefined) return standing;
+          // A write of the same key is under way, or the object went away in between.
+          throw isAlreadyThere(error)
+            ? new DependencyUnavailableError(`A conflict while ${doing}.`, { cause: error })
+            : error;
+        }
+      });
     },
 
     writer: (key, contentType) => new S3ObjectWriter({ client, bucket, key, contentType, head }),
   };
 }
 
+/** True when there is no such object. Readers may list their prefix, so 403 never means that. */
+const isMissing = (error: unknown): boolean => {
+  const facts = awsErrorFacts(error);
+  return facts?.status === 404 && classify('s3', facts) === 'final';
+};
+
+/** What to throw for an error of a read: what became of the object, or that S3 did not work. */
+function readError(error: unknown, key: string, call: AwsCall): unknown {
+  if (isMissing(error)) return new ObjectMissingError(`There is no object ${key}.`, { cause: error });
+  if (awsErrorFacts(error)?.status === 412) {
+    return new ObjectChangedError(`The object ${key} is not the accepted one any more.`, { cause: error });
+  }
+  return dependencyError(error, `reading the object ${key}`, call);
+}
+
 /** Refused because of `If-None-Match`, also by a write of the same key that is under way and may or may not succeed. */
-const isAlreadyThere = (error: unknown): boolean =>
-  error instanceof DependencyUnavailableError && [409, 412].includes(awsErrorFacts(error.cause)?.status ?? 0);
+const isAlreadyThere = (error: unknown): boolean => [409, 412].includes(awsErrorFacts(error)?.status ?? 0);
 
 function infoOf(key: string, etag: string | undefined, sizeBytes: number | undefined): ObjectInfo {
   if (etag !== undefined && sizeBytes !== undefined) return { etag, sizeBytes };

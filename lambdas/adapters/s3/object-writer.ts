@@ -7,9 +7,9 @@ import {
   type CompletedPart,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { SluiceError } from '../../domain/errors.ts';
+import { DependencyUnavailableError, SluiceError } from '../../domain/errors.ts';
 import type { ObjectInfo, ObjectWriter } from '../../domain/source/ports.ts';
-import { awsErrorFacts, dependencyError } from '../aws-errors.ts';
+import { awsErrorFacts, dependencyError, type AwsCall } from '../aws-errors.ts';
 
 /** Parts must have 5 MiB, but for the last, https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html: 10,000 of these are 78 GiB. */
 export const PART_BYTES = 8 * 1024 * 1024;
@@ -68,7 +68,7 @@ export class S3ObjectWriter implements ObjectWriter {
     } catch (error) {
       // Already completed or aborted: there is nothing to give up.
       if (awsErrorFacts(error)?.name === 'NoSuchUpload') return;
-      throw dependencyError(error, `giving up the upload of ${this.#options.key}`);
+      throw dependencyError(error, `giving up the upload of ${this.#options.key}`, this.#call('AbortMultipartUpload'));
     }
   }
 
@@ -111,13 +111,14 @@ export class S3ObjectWriter implements ObjectWriter {
         new CompleteMultipartUploadCommand({ ...this.#object(), UploadId, MultipartUpload }),
       );
     } catch (error) {
-      if (!(await this.#wasCompleted(error))) throw error;
+      if (awsErrorFacts(error)?.name !== 'NoSuchUpload') throw error;
+      if (await this.#wasCompleted()) return;
+      throw new DependencyUnavailableError(`The upload of ${this.#options.key} is gone.`, { cause: error });
     }
   }
 
   /** A completion whose answer was lost is refused when it is repeated: the upload is gone, and the object is there. */
-  async #wasCompleted(error: unknown): Promise<boolean> {
-    if (awsErrorFacts(error)?.name !== 'NoSuchUpload') return false;
+  async #wasCompleted(): Promise<boolean> {
     const stored = await this.#options.head(this.#options.key);
     return stored?.sizeBytes === this.#totalBytes && stored.etag.includes(`-${this.#parts.length}`);
   }
@@ -126,7 +127,7 @@ export class S3ObjectWriter implements ObjectWriter {
     try {
       await work();
     } catch (error) {
-      const failure = dependencyError(error, `writing the object ${this.#options.key}`);
+      const failure = dependencyError(error, `writing the object ${this.#options.key}`, this.#call('PutObject'));
       try {
         await this.abort();
       } catch {
@@ -138,6 +139,10 @@ export class S3ObjectWriter implements ObjectWriter {
 
   #mustBeOpen(): void {
     if (this.#over) throw new SluiceError(`The writer of ${this.#options.key} was closed or given up already.`);
+  }
+
+  #call(action: string): AwsCall {
+    return { service: 's3', action, resource: `${this.#options.bucket}/${this.#options.key}` };
   }
 
   #object(): { Bucket: string; Key: string } {

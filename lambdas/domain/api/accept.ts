@@ -1,9 +1,10 @@
 import { admit, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
-import { DependencyUnavailableError, isPassingFailure } from '../errors.ts';
+import { isPassingFailure } from '../errors.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog, OpenWork } from '../tenants/ports.ts';
 import type { ObjectStore } from '../source/ports.ts';
+import { notSent } from '../queues/not-sent.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Telemetry } from '../telemetry.ts';
@@ -128,7 +129,7 @@ async function relay(deps: AcceptDeps, submission: Submission): Promise<Submissi
   const message: FanOutMessage = { v: MESSAGE_VERSION, submissionId, tenantId };
   const isRelayed = await attempt(deps, submission, async () => {
     const [failure] = await deps.fanOutQueue.send([{ body: encodeBody(message), group: tenantId }]);
-    if (failure) throw new DependencyUnavailableError(`The fan-out message was not sent: ${failure.code}.`);
+    if (failure) throw notSent('The fan-out message was', failure);
     await deps.submissions.markRelayed(submissionId);
   });
   return isRelayed ? { ...submission, outboxPending: false } : submission;

@@ -1,4 +1,5 @@
-import { DependencyUnavailableError, SluiceError } from '../errors.ts';
+import { SluiceError } from '../errors.ts';
+import { notSent } from '../queues/not-sent.ts';
 import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../queues/messages.ts';
 import { CHUNK_RECORDS, chunkOf, offsetOf, type Lane } from '../model.ts';
 import type { OutgoingMessage, SendFailure } from '../queues/ports.ts';
@@ -129,7 +130,6 @@ const refusedContent = (item: SourceItem, { code }: SendFailure): RecordContent 
 function requireSent(failures: readonly SendFailure[]): void {
   const failure = failures[0];
   if (!failure) return;
-  const sentence = `${failures.length} record messages were not sent, the first because of ${failure.code}.`;
-  if (failures.some(({ senderFault }) => senderFault)) throw new SluiceError(sentence);
-  throw new DependencyUnavailableError(sentence);
+  const error = notSent(`${failures.length} record messages were`, failure);
+  throw failures.some(({ senderFault }) => senderFault) ? new SluiceError(error.message) : error;
 }

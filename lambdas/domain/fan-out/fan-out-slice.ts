@@ -2,7 +2,7 @@ import { LeaseLostError } from '../errors.ts';
 import { positionAfter, type ReaderPosition } from '../files/reader.ts';
 import type { FanOutMessage } from '../queues/messages.ts';
 import type { Submission } from '../model.ts';
-import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
 import type { SourceItem } from '../source/source-reader.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { TimeBudget } from '../time.ts';
@@ -144,10 +144,10 @@ async function giveBack(
   claimed: Claimed | undefined,
   cause: Error,
 ): Promise<void> {
-  const { retryDelayMs, leaseMs } = deps.settings;
+  const { leaseMs } = deps.settings;
   const { submissionId, tenantId } = message;
   const released = claimed !== undefined && !(cause instanceof LeaseLostError) && (await release(claimed));
-  await sendOne(deps.fanOutQueue, message, released ? retryDelayMs : leaseMs);
+  await sendOne(deps.fanOutQueue, message, released ? retryDelay(cause, deps) : leaseMs);
   const outcome = cause.name;
   deps.telemetry.emit({ name: 'fanout_continued', level: 'warn', submissionId, tenantId, outcome, error: cause });
 }

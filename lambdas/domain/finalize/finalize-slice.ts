@@ -1,7 +1,7 @@
 import { LeaseLostError } from '../errors.ts';
 import type { FinalizeMessage } from '../queues/messages.ts';
 import { chunkCount, type Submission } from '../model.ts';
-import { isPassing, newOwner, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
 import { dialectOf } from '../source/source.ts';
 import type { TimeBudget } from '../time.ts';
 import { deliverCallback } from './callback.ts';
@@ -119,10 +119,10 @@ async function giveBack(
   finalizing: Finalizing | undefined,
   cause: Error,
 ): Promise<void> {
-  const { retryDelayMs, leaseMs } = deps.settings;
+  const { leaseMs } = deps.settings;
   const { submissionId, tenantId } = message;
   const isHeld = message.kind === 'results' && !(await released(finalizing, cause));
-  await sendOne(deps.finalizeQueue, message, isHeld ? leaseMs : retryDelayMs);
+  await sendOne(deps.finalizeQueue, message, isHeld ? leaseMs : retryDelay(cause, deps));
   const outcome = cause.name;
   deps.telemetry.emit({ name: 'finalize_restarted', level: 'warn', submissionId, tenantId, outcome, error: cause });
 }

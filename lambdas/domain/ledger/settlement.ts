@@ -10,6 +10,7 @@ import {
   type Submission,
 } from '../model.ts';
 import { encodeBody, MESSAGE_VERSION, type FinalizeMessage } from '../queues/messages.ts';
+import { notSent } from '../queues/not-sent.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { RecordStore } from '../records/ports.ts';
@@ -187,6 +188,6 @@ export async function requestResults(
   const message: FinalizeMessage = { v: MESSAGE_VERSION, kind: 'results', submissionId, tenantId };
   const [failure] = await deps.finalizeQueue.send([{ body: encodeBody(message), group: tenantId }]);
   if (failure) {
-    throw new DependencyUnavailableError(`The finalize message of ${submissionId} was not sent: ${failure.code}.`);
+    throw notSent(`The finalize message of ${submissionId} was`, failure);
   }
 }

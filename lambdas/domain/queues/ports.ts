@@ -1,3 +1,5 @@
+import type { Refusal } from '../errors.ts';
+
 export interface OutgoingMessage {
   /** ASCII JSON, see encodeBody. */
   body: string;
@@ -14,6 +16,8 @@ export interface SendFailure {
   /** True when the message itself is at fault: no repetition will help. */
   senderFault: boolean;
   code: string;
+  /** What a person must allow or correct before anything can be sent. */
+  refused?: Refusal;
 }
 
 export interface QueueSender {

@@ -3,6 +3,7 @@ import type { LedgerChunk, RecordRow, Submission } from '../model.ts';
 import { type RecordMessage, encodeBody } from '../queues/messages.ts';
 import type { ReconcileDeps, ReconcileSettings, LossThresholds } from './deps.ts';
 import { type OpenRecord, giveUp, rowFor } from './open-records.ts';
+import { notSent } from '../queues/not-sent.ts';
 import { messageAgain, rebuildMessages } from '../source/source.ts';
 
 const PARALLEL_WRITES = 25;
@@ -96,6 +97,7 @@ async function sendToLane(
     lane,
     count: messages.length - failures.length,
     ...(failures[0] && {
+      error: notSent(`${failures.length} messages were`, failures[0]),
       detail: `${failures.length} could not be sent (${failures[0].code}); they are due again later.`,
     }),
   });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { DependencyUnavailableError, isPassingFailure, LeaseLostError, type SluiceError } from '../errors.ts';
+import { isPassingFailure, LeaseLostError, misconfigurationIn, type SluiceError } from '../errors.ts';
 import { encodeBody } from '../queues/messages.ts';
+import { notSent } from '../queues/not-sent.ts';
 import type { Delivery, QueueSender } from '../queues/ports.ts';
 import type { EventFields, Telemetry } from '../telemetry.ts';
 import { UnsupportedVersionError } from '../versions.ts';
@@ -20,6 +21,8 @@ export interface SliceSettings {
   reserveMs: number;
   /** Wait before the next slice after a dependency failed. */
   retryDelayMs: number;
+  /** The same after a dependency refused what a person must allow or correct first. Half as much again is random. */
+  misconfiguredDelayMs: number;
 }
 
 /** Lease and slice lengths of fan-out and finalizer. A function's timeout must be well above `sliceMs + reserveMs`. */
@@ -28,6 +31,7 @@ export const SLICE_DEFAULTS: SliceSettings = {
   sliceMs: 60_000,
   reserveMs: 20_000,
   retryDelayMs: 5_000,
+  misconfiguredDelayMs: 30_000,
 };
 
 /** A name for one owner of a lease, new for every invocation: two deliveries of one message are two owners. */
@@ -53,11 +57,16 @@ export async function sendOne(
   const delay = Math.min(Math.max(delayMs, 0), MAX_QUEUE_DELAY_MS);
   const failures = await queue.send([{ body: encodeBody(message), group: message.tenantId, delayMs: delay }]);
   const failure = failures[0];
-  if (failure) {
-    throw new DependencyUnavailableError(
-      `The message that continues ${message.submissionId} was not sent: ${failure.code}.`,
-    );
-  }
+  if (failure) throw notSent(`The message that continues ${message.submissionId} was`, failure);
+}
+
+/** Wait before the slice that follows one which ended with `cause`. */
+export function retryDelay(
+  cause: Error,
+  { random, settings }: { random: Random; settings: Pick<SliceSettings, 'retryDelayMs' | 'misconfiguredDelayMs'> },
+): number {
+  if (misconfigurationIn(cause) === undefined) return settings.retryDelayMs;
+  return Math.round(settings.misconfiguredDelayMs * (1 + random() / 2));
 }
 
 /** Wait until a lease that another owner holds has ended by every clock of the fleet. */

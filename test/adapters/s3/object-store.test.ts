@@ -14,6 +14,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { createObjectStore } from '../../../lambdas/adapters/s3/object-store.ts';
 import { PART_BYTES } from '../../../lambdas/adapters/s3/object-writer.ts';
 import {
+  DependencyMisconfiguredError,
   DependencyUnavailableError,
   InvalidDataError,
   ObjectChangedError,
@@ -33,11 +34,13 @@ beforeEach(() => {
 describe('reading an object', () => {
   test.each([
     ['not there', serviceError('NoSuchKey', 404), ObjectMissingError],
-    ['not there for those who may not list', serviceError('AccessDenied', 403), ObjectMissingError],
+    ['denied', serviceError('AccessDenied', 403), DependencyMisconfiguredError],
+    ['archived', serviceError('InvalidObjectState', 403), DependencyMisconfiguredError],
+    ['encrypted with a disabled key', serviceError('KMS.DisabledException', 400), DependencyMisconfiguredError],
     ['replaced', serviceError('PreconditionFailed', 412), ObjectChangedError],
     ['throttled', serviceError('SlowDown', 503), DependencyUnavailableError],
     ['asked for with a wrong clock', serviceError('RequestTimeTooSkewed', 403), DependencyUnavailableError],
-    ['in a bucket that does not exist', serviceError('NoSuchBucket', 404), DependencyUnavailableError],
+    ['in a bucket that does not exist', serviceError('NoSuchBucket', 404), DependencyMisconfiguredError],
     ['behind a broken connection', connectionError('ECONNRESET'), DependencyUnavailableError],
   ])('that is %s', async (_what, error, expected) => {
     s3.on(GetObjectCommand).rejects(error);
@@ -58,15 +61,21 @@ describe('reading an object', () => {
     ]);
   });
 
-  test.each([
-    ['HEAD has no code for a missing object', serviceError('NotFound', 404)],
-    ['nor for a forbidden one', serviceError('403', 403)],
-  ])('%s, and it is absent', async (_what, error) => {
-    s3.on(HeadObjectCommand).rejects(error);
-    s3.on(GetObjectCommand).rejects(error);
+  test('that is missing has no name in the answer to a HEAD, and is absent', async () => {
+    s3.on(HeadObjectCommand).rejects(serviceError('NotFound', 404));
+    s3.on(GetObjectCommand).rejects(serviceError('NoSuchKey', 404));
 
     expect(await objects.head('uploads/x')).toBeUndefined();
     expect(await objects.getSmall('uploads/x', 10)).toBeUndefined();
+  });
+
+  test('that is denied is not absent: a HEAD answers it by its status only', async () => {
+    s3.on(HeadObjectCommand).rejects(serviceError('403', 403));
+    s3.on(GetObjectCommand).rejects(serviceError('AccessDenied', 403));
+
+    const denied = { name: 'DependencyMisconfiguredError', action: 's3:GetObject', resource: 'bucket/uploads/x' };
+    await expect(objects.head('uploads/x')).rejects.toMatchObject(denied);
+    await expect(objects.getSmall('uploads/x', 10)).rejects.toMatchObject(denied);
   });
 
   test('one that is too large for a small one is not downloaded', async () => {

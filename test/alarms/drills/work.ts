@@ -20,28 +20,28 @@ const DENIED: readonly Drill[] = [
     fault: 'the small lane may not read submissions',
     lastsFor: 7,
     silentWithin: 16,
-    rings: { 'SmallLane/DependencyFailures': 9 },
+    rings: { 'SmallLane/Misconfigured': 8 },
     arrange: ill('small', { what: 'denied', port: 'submissions' }),
   },
   {
     fault: 'the bulk lane may not read submissions',
     lastsFor: 7,
     silentWithin: 16,
-    rings: { 'BulkLane/DependencyFailures': 9 },
+    rings: { 'BulkLane/Misconfigured': 8 },
     arrange: together(fileAtFault(good(61)), ill('bulk', { what: 'denied', port: 'submissions' })),
   },
   {
     fault: 'the fan-out may not update submissions',
     lastsFor: 12,
     silentWithin: 16,
-    rings: { 'FanOut/Stalled': 9, 'FanOut/FanOut/DependencyFailures': 11 },
+    rings: { 'FanOut/Stalled': 9, 'FanOut/FanOut/Misconfigured': 8 },
     arrange: ill('fanOut', { what: 'denied', port: 'submissions' }),
   },
   {
     fault: 'the finalizer may not read records',
     lastsFor: 12,
     silentWithin: 16,
-    rings: { 'Finalization/Finalizer/DependencyFailures': 11 },
+    rings: { 'Finalization/Finalizer/Misconfigured': 8 },
     arrange: ill('finalize', { what: 'denied', port: 'records' }),
   },
   {
@@ -49,7 +49,12 @@ const DENIED: readonly Drill[] = [
     lastsFor: 20,
     silentWithin: 16,
     fileEvery: 1,
-    rings: { 'Submission/OutboxWaits': 7, 'FanOut/Stalled': 9, 'Reconciliation/Reconciler/DependencyFailures': 18 },
+    rings: {
+      'Submission/OutboxWaits': 7,
+      'Submission/Submit/Misconfigured': 8,
+      'FanOut/Stalled': 9,
+      'Reconciliation/Reconciler/Misconfigured': 8,
+    },
     arrange: together(
       ill('submit', { what: 'denied', port: 'queues.fanOut' }),
       ill('reconciler', { what: 'denied', port: 'queues.fanOut' }),
@@ -59,22 +64,86 @@ const DENIED: readonly Drill[] = [
     fault: 'the submit function may not write submissions',
     lastsFor: 12,
     silentWithin: 16,
-    rings: { 'Api/ServerErrors': 4, 'Submission/Submit/DependencyFailures': 11 },
+    rings: { 'Api/ServerErrors': 4, 'Submission/Submit/Misconfigured': 8 },
     arrange: together(manyFiles(0.25), ill('submit', { what: 'denied', port: 'submissions' })),
   },
   {
     fault: 'the status function may not read submissions',
     lastsFor: 12,
     silentWithin: 16,
-    rings: { 'Api/ServerErrors': 4, 'Status/Status/DependencyFailures': 11 },
+    rings: { 'Api/ServerErrors': 4, 'Status/Status/Misconfigured': 8 },
     arrange: together(manyQuestions, ill('status', { what: 'denied', port: 'submissions' })),
   },
   {
     fault: 'the redrive function may not read submissions',
     lastsFor: 12,
     silentWithin: 18,
-    rings: { 'Redrive/Redrive/Errors': 3, 'Redrive/Redrive/DependencyFailures': 11 },
+    rings: { 'Redrive/Redrive/Errors': 3, 'Redrive/Redrive/Misconfigured': 8 },
     arrange: together(redrives(0.25), ill('redrive', { what: 'denied', port: 'submissions' })),
+  },
+];
+
+/** Tables and queues that throttle for long. */
+const FAILING: readonly Drill[] = [
+  {
+    fault: 'the small lane cannot read submissions',
+    lastsFor: 7,
+    silentWithin: 16,
+    rings: { 'SmallLane/DependencyFailures': 9 },
+    arrange: ill('small', { what: 'failing', port: 'submissions' }),
+  },
+  {
+    fault: 'the bulk lane cannot read submissions',
+    lastsFor: 7,
+    silentWithin: 16,
+    rings: { 'BulkLane/DependencyFailures': 9 },
+    arrange: together(fileAtFault(good(61)), ill('bulk', { what: 'failing', port: 'submissions' })),
+  },
+  {
+    fault: 'the fan-out cannot update submissions',
+    lastsFor: 12,
+    silentWithin: 16,
+    rings: { 'FanOut/Stalled': 9, 'FanOut/FanOut/DependencyFailures': 11 },
+    arrange: ill('fanOut', { what: 'failing', port: 'submissions' }),
+  },
+  {
+    fault: 'the finalizer cannot read records',
+    lastsFor: 12,
+    silentWithin: 16,
+    rings: { 'Finalization/Finalizer/DependencyFailures': 11 },
+    arrange: ill('finalize', { what: 'failing', port: 'records' }),
+  },
+  {
+    fault: 'nobody can send to the fan-out queue',
+    lastsFor: 20,
+    silentWithin: 16,
+    fileEvery: 1,
+    rings: { 'Submission/OutboxWaits': 7, 'FanOut/Stalled': 9, 'Reconciliation/Reconciler/DependencyFailures': 18 },
+    arrange: together(
+      ill('submit', { what: 'failing', port: 'queues.fanOut' }),
+      ill('reconciler', { what: 'failing', port: 'queues.fanOut' }),
+    ),
+  },
+  {
+    fault: 'the submit function cannot write submissions',
+    lastsFor: 12,
+    silentWithin: 16,
+    rings: { 'Api/ServerErrors': 4, 'Submission/Submit/DependencyFailures': 11 },
+    arrange: together(manyFiles(0.25), ill('submit', { what: 'failing', port: 'submissions' })),
+  },
+  {
+    fault: 'the status function cannot read submissions',
+    lastsFor: 12,
+    silentWithin: 16,
+    rings: { 'Api/ServerErrors': 4, 'Status/Status/DependencyFailures': 11 },
+    arrange: together(manyQuestions, ill('status', { what: 'failing', port: 'submissions' })),
+  },
+  {
+    fault: 'the redrive function cannot read submissions',
+    lastsFor: 12,
+    silentWithin: 18,
+    rings: { 'Redrive/Redrive/Errors': 3, 'Redrive/Redrive/DependencyFailures': 11 },
+    arrange: together(redrives(0.25), ill('redrive', { what: 'failing', port: 'submissions' })),
   },
 ];
 
@@ -267,4 +336,11 @@ const UNNOTICED: readonly Drill[] = [
 ];
 
 /** What is in the way of the work: permissions, defects, records, queues and providers. */
-export const WORK_DRILLS: readonly Drill[] = [...DENIED, ...DEFECTIVE, ...QUEUES, ...PROVIDERS, ...UNNOTICED];
+export const WORK_DRILLS: readonly Drill[] = [
+  ...DENIED,
+  ...FAILING,
+  ...DEFECTIVE,
+  ...QUEUES,
+  ...PROVIDERS,
+  ...UNNOTICED,
+];

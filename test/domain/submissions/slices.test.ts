@@ -1,4 +1,5 @@
 import {
+  DependencyMisconfiguredError,
   DependencyUnavailableError,
   InvalidDataError,
   LeaseLostError,
@@ -8,6 +9,7 @@ import {
   eachDelivery,
   isPassing,
   newOwner,
+  retryDelay,
   sendOne,
   SLICE_DEFAULTS,
   sliceTimer,
@@ -24,6 +26,18 @@ describe('the owner of a lease', () => {
     const names = Array.from({ length: 100 }, () => newOwner(random));
     expect(new Set(names).size).toBe(100);
     for (const name of names) expect(name).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('the wait before the slice that follows a failure', () => {
+  const deps = { random: () => 0.5, settings: SLICE_DEFAULTS };
+
+  it('is short for what passes, and longer for what a person must allow or correct', () => {
+    const denied = new DependencyMisconfiguredError('Denied.', { action: 's3:GetObject', resource: 'bucket' });
+    expect(retryDelay(new DependencyUnavailableError('Throttled.'), deps)).toBe(SLICE_DEFAULTS.retryDelayMs);
+    expect(retryDelay(new ShortReadError('Short.', { cause: denied }), deps)).toBe(
+      SLICE_DEFAULTS.misconfiguredDelayMs * 1.25,
+    );
   });
 });
 

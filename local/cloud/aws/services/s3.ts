@@ -123,7 +123,13 @@ export class S3Service implements Service {
 
   /** Whoever may not list a bucket does not learn which of its objects exist. */
   async #hideMissing(call: Call, { bucket, key }: S3Location, answer: IncomingMessage): Promise<void> {
-    const mayList = await this.#gate.wouldAllow(call, { action: 's3:ListBucket', resource: objectArn(bucket, '') });
+    // As S3 does, with the key in the place of the prefix that a listing would have.
+    const resource = objectArn(bucket, '');
+    const mayList = await this.#gate.wouldAllow(call, {
+      action: 's3:ListBucket',
+      resource,
+      context: { 's3:prefix': key },
+    });
     if (mayList) return;
     answer.resume();
     const who = call.principal?.arn ?? 'anonymous';

@@ -142,6 +142,11 @@ describe('a missing object', () => {
     expect((await rejection(read('uploads/none', writer))).name).toBe('AccessDenied');
   });
 
+  test('is not found for whoever may list keys that begin like it, and forbidden beyond', async () => {
+    expect((await rejection(read('uploads/none', lister))).name).toBe('NoSuchKey');
+    expect((await rejection(read('results/none', lister))).name).toBe('AccessDenied');
+  });
+
   test('is not found for whoever may', async () => {
     const head = operator.send(new HeadObjectCommand({ Bucket, Key: 'uploads/none' }));
     expect((await rejection(head)) as object).toMatchObject({ $metadata: { httpStatusCode: 404 } });
