@@ -40,8 +40,8 @@ export const LANE_METRICS = {
   recordsDeadLettered: count('RecordsDeadLettered', 'worker'),
   /** Crash their worker whenever they run alone; the reconciler finds it out. */
   recordsCrashed: count('RecordsCrashed', 'reconciler'),
-  recordsExpired: count('RecordsExpired', 'worker', 'reconciler'),
-  recordsCancelled: count('RecordsCancelled', 'worker', 'reconciler'),
+  recordsExpired: count('RecordsExpired', 'fan-out', 'reconciler'),
+  recordsCancelled: count('RecordsCancelled', 'fan-out', 'reconciler'),
   attemptsFailed: count('AttemptsFailed', 'worker'),
   /** Waits that cost no attempt: for a slot, for a provider that is out or refuses, for our own platform. */
   deferralsForPace: count('DeferralsForPace', 'worker'),

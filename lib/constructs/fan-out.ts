@@ -95,7 +95,11 @@ export class FanOut extends Construct {
 
   #grant(props: FanOutProps): void {
     // Lease and progress of the submission; starts and sizes of its chunks.
-    this.fn.allow('TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [props.submissions.tableArn]);
+    this.fn.allow(
+      'TrackProgress',
+      ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+      [props.submissions.tableArn],
+    );
     // What the tenant has open decides about the lane; the count replaces the estimate.
     this.fn.allow(
       'CountOpenWork',

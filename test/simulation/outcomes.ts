@@ -1,5 +1,6 @@
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';
 import { outcomeAt, tally } from '../../lambdas/domain/ledger/ledger.ts';
+import { stoppedRow } from '../../lambdas/domain/ledger/stopped.ts';
 import { chunkOf, isOpen, isTerminal, offsetOf, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { recordName } from './files.ts';
@@ -54,7 +55,7 @@ async function checkSubmission(
   const wrong = (invariant: string, message: string): void =>
     journal.broken(invariant, `${submissionId}: ${message}`, [submissionId]);
   if (isOpen(state)) return wrong('every submission ends', `it is still ${state}`);
-  const rows = new Map(world.inspect.records(submissionId).map((row) => [row.recordNo, row]));
+  const rows = endsOf(world, submission);
   if (plan.file === 'unreadable' || plan.file === 'header_only') {
     const isRight = rows.size === 0 && (state === 'rejected' || state === 'complete' || state === 'cancelled');
     return isRight ? undefined : wrong('files without records', `it ended ${state} with ${rows.size} rows`);
@@ -69,6 +70,19 @@ async function checkSubmission(
     checkRecord(plan, recordNo, rows.get(recordNo), cancelled, journal);
   }
   await checkResults(world, submission, rows, wrong);
+}
+
+/** What became of each record: by its row, or by the ledger where its submission was stopped before anybody finished it. */
+function endsOf(world: MemoryWorld, submission: Submission): Map<number, RecordRow> {
+  const { submissionId, fanOut } = submission;
+  const ends = new Map(world.inspect.records(submissionId).map((row) => [row.recordNo, row]));
+  const chunks = new Map(world.inspect.ledger(submissionId).map((chunk) => [chunk.chunk, chunk]));
+  for (let recordNo = 1; recordNo <= fanOut.records; recordNo++) {
+    const chunk = chunks.get(chunkOf(recordNo));
+    const end = stoppedRow(submission, chunk, offsetOf(recordNo), ends.get(recordNo));
+    if (end !== undefined) ends.set(recordNo, end);
+  }
+  return ends;
 }
 
 function checkRecord(

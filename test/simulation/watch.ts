@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tally } from '../../lambdas/domain/ledger/ledger.ts';
-import { isOpen, isTerminal, recordNoAt, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
+import { stoppedRow } from '../../lambdas/domain/ledger/stopped.ts';
+import {
+  chunkOf,
+  isOpen,
+  isTerminal,
+  offsetOf,
+  recordNoAt,
+  type RecordRow,
+  type Submission,
+} from '../../lambdas/domain/model.ts';
 import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
@@ -148,9 +157,10 @@ export class Watch {
     for (const offset of all) {
       const recordNo = recordNoAt(chunk, offset);
       const row = states.get(recordNo);
+      const isStopped = marks.cancelled.includes(offset) && this.#isStopped(submissionId);
       const isRight = succeeded.has(offset)
         ? row?.state === 'succeeded'
-        : row !== undefined && (isTerminal(row.state) || row.generation > 0);
+        : isStopped || (row !== undefined && (isTerminal(row.state) || row.generation > 0));
       if (isRight) continue;
       const record = nameOf(submissionId, recordNo);
       this.#journal.broken(
@@ -168,6 +178,8 @@ export class Watch {
       const about = recordOfBody(received.body);
       const sent = this.#sent.get(about?.record ?? received.body);
       if (sent !== undefined && sent.atMs >= received.atMs && sent.generation >= (about?.generation ?? 0)) continue;
+      // The ledger ends what is left of a stopped submission.
+      if (about !== undefined && port.startsWith('queues') && this.#isStopped(about.submissionId)) continue;
       const [row] = about === undefined ? [] : await this.#rows([about]);
       const generation = about?.generation ?? 0;
       const isOver = row && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
@@ -185,6 +197,10 @@ export class Watch {
         [record],
       );
     }
+  }
+
+  #isStopped(submissionId: string): boolean {
+    return this.#world?.inspect.submissions().find((each) => each.submissionId === submissionId)?.stop !== undefined;
   }
 
   #isElsewhere(port: string, receipt: string, record: string | undefined): boolean {
@@ -225,8 +241,14 @@ export class Watch {
   async #finished(submission: Submission): Promise<void> {
     if (isOpen(submission.state)) return;
     const { submissionId, fanOut } = submission;
-    const rows = this.#world?.inspect.records(submissionId) ?? [];
-    const finished = rows.filter(({ state }) => isTerminal(state)).length;
+    const rows = new Map(this.#world?.inspect.records(submissionId).map((row) => [row.recordNo, row]));
+    const chunks = new Map(this.#world?.inspect.ledger(submissionId).map((chunk) => [chunk.chunk, chunk]));
+    const isFinished = (recordNo: number): boolean => {
+      const row = rows.get(recordNo);
+      const isEnded = stoppedRow(submission, chunks.get(chunkOf(recordNo)), offsetOf(recordNo), row) !== undefined;
+      return isEnded || (row !== undefined && isTerminal(row.state));
+    };
+    const finished = Array.from({ length: fanOut.records }, (_, index) => index + 1).filter(isFinished).length;
     if (finished === fanOut.records) return;
     this.#journal.broken(
       'closed when done',

@@ -124,7 +124,7 @@ export const keyReused = (): ProblemError =>
   });
 
 /** Sends the fan-out message. The submission is accepted either way: while the outbox mark stands, the reconciler sends it. */
-async function relay(deps: AcceptDeps, submission: Submission): Promise<Submission> {
+export async function relay(deps: AcceptDeps, submission: Submission): Promise<Submission> {
   const { submissionId, tenantId } = submission;
   const message: FanOutMessage = { v: MESSAGE_VERSION, submissionId, tenantId };
   const isRelayed = await attempt(deps, submission, async () => {

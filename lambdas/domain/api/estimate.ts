@@ -1,6 +1,7 @@
 import { CHUNK_RECORDS, isOpen, LANES, type Counts, type Lane, type Submission } from '../model.ts';
 import type { Backlog } from '../tenants/ports.ts';
 import { intervalMs } from '../providers/config.ts';
+import { DRAIN_MS } from '../submissions/stop.ts';
 import { estimateRecords } from '../tenants/admission.ts';
 
 /** From acceptance to the first record, and from the last record to the results: queues, starts, writing. */
@@ -20,7 +21,7 @@ export interface PaceSettings {
 export interface EstimateInput extends PaceSettings {
   submission: Pick<
     Submission,
-    'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords' | 'closedChunks' | 'createdAtMs'
+    'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords' | 'closedChunks' | 'createdAtMs' | 'stop'
   >;
   counts: Counts;
   backlog: Backlog | undefined;
@@ -35,7 +36,8 @@ export function estimateCompletion(input: EstimateInput): number | undefined {
   const { submission, backlog, pacePerSecond, smallLaneShare, nowMs } = input;
   if (!isOpen(submission.state)) return undefined;
   const own = ownRecords(input);
-  if (submission.state !== 'processing' && submission.state !== 'accepted') return nowMs + OVERHEAD_MS;
+  if (submission.stop) return Math.max(nowMs, submission.stop.atMs + DRAIN_MS) + OVERHEAD_MS;
+  if (submission.state === 'finalizing') return nowMs + OVERHEAD_MS;
   const lane = submission.lane ?? 'bulk';
   const left = backlog && !isAlone(submission, backlog) ? recordsLeft(backlog, input) : { small: 0, bulk: 0 };
   const mine = own + othersIn(lane, left[lane], input);

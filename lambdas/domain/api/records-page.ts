@@ -3,10 +3,10 @@ import { outcomeAt } from '../ledger/ledger.ts';
 import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { RecordStore } from '../records/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { readHead, readWithLedger } from './submission-summary.ts';
+import { readWithLedger } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import { isDecidedByRow, mayMatch, matches, type RecordFilter } from './record-filter.ts';
-import { viewOf, type RecordsDeps } from './records.ts';
+import { readForRecords, viewOf, type RecordsDeps, type WithLedger } from './records.ts';
 import type { Answer } from './request.ts';
 import { recordListParametersSchema, type RecordView } from './schemas.ts';
 
@@ -29,13 +29,12 @@ export const listRecords =
     const scope = ['records', tenantId, id, state ?? '', reason ?? ''];
     const after = cursor === undefined ? 0 : decodeCursor(scope, positionSchema, cursor);
     const filter: RecordFilter = { state, reason };
-    const { submission, numbers } = await candidatesOf(deps, tenantId, id, filter, after);
-    const { items, next } = await collect(deps, submission, numbers, filter, limit);
+    const { numbers, ...found } = await candidatesOf(deps, tenantId, id, filter, after);
+    const { items, next } = await collect(deps, found, numbers, filter, limit);
     return { status: 200, body: { items, nextCursor: next === undefined ? null : encodeCursor(scope, next) } };
   };
 
-interface Candidates {
-  submission: Submission;
+interface Candidates extends WithLedger {
   /** Record numbers that may belong to the list, ascending. */
   numbers: Iterator<number>;
 }
@@ -48,11 +47,11 @@ async function candidatesOf(
   after: number,
 ): Promise<Candidates> {
   if (filter.state === undefined && filter.reason === undefined) {
-    const submission = await readHead(submissions, tenantId, id);
-    return { submission, numbers: upTo(submission.fanOut.records, after) };
+    const found = await readForRecords(submissions, tenantId, id);
+    return { ...found, numbers: upTo(found.submission.fanOut.records, after) };
   }
   const { submission, ledger } = await readWithLedger(submissions, tenantId, id);
-  return { submission, numbers: byLedger(submission, ledger, filter, after) };
+  return { submission, ledger, numbers: byLedger(submission, ledger, filter, after) };
 }
 
 function* upTo(last: number, after: number): Generator<number, void, undefined> {
@@ -89,7 +88,7 @@ interface RecordPage {
 
 async function collect(
   { records }: RecordsDeps,
-  submission: Submission,
+  found: WithLedger,
   numbers: Iterator<number>,
   filter: RecordFilter,
   limit: number,
@@ -98,7 +97,7 @@ async function collect(
   let bytes = 0;
   let examined = 0;
   for (const batch of batchesOf(numbers, isDecidedByRow(filter) ? READ_ROWS : Math.min(limit, READ_ROWS))) {
-    const views = await viewsOf(records, submission, batch.numbers);
+    const views = await viewsOf(records, found, batch.numbers);
     for (const [index, view] of views.entries()) {
       examined++;
       if (matches(filter, view)) {
@@ -126,13 +125,9 @@ function* batchesOf(numbers: Iterator<number>, size: number): Generator<{ number
   }
 }
 
-async function viewsOf(
-  records: RecordStore,
-  submission: Submission,
-  numbers: readonly number[],
-): Promise<RecordView[]> {
-  const { submissionId } = submission;
+async function viewsOf(records: RecordStore, found: WithLedger, numbers: readonly number[]): Promise<RecordView[]> {
+  const { submissionId } = found.submission;
   const rows = await records.getMany(numbers.map((recordNo) => ({ submissionId, recordNo })));
   const byNumber = new Map<number, RecordRow>(rows.map((row) => [row.recordNo, row]));
-  return numbers.map((recordNo) => viewOf(submission, recordNo, byNumber.get(recordNo)));
+  return numbers.map((recordNo) => viewOf(found, recordNo, byNumber.get(recordNo)));
 }

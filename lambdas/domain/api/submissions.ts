@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isOpen } from '../model.ts';
-import { acceptSubmission, keyReused, repeatAcceptance, type AcceptDeps } from './accept.ts';
+import { acceptSubmission, keyReused, relay, repeatAcceptance, type AcceptDeps } from './accept.ts';
 import { summaryOfNew, readSummary, readHead, type SummaryDeps } from './submission-summary.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
@@ -47,6 +47,8 @@ export const cancelSubmission =
     const stopped = await deps.submissions.requestStop(submissionId, { kind: 'cancelled', atMs: nowMs });
     if (stopped === undefined) throw notFound();
     if (isOpen(stopped.state)) await deps.submissions.scheduleCheck(submissionId, nowMs);
+    // Fan-out settles what is left, at once; the reconciler does where this message is lost.
+    if (isOpen(stopped.state) && stopped.fanOut.done) await relay(deps, stopped);
     deps.telemetry.emit({ name: 'submission_stopped', level: 'info', submissionId, tenantId, outcome: 'cancelled' });
     return { status: 202, body: submissionView(await readSummary(deps, tenantId, submissionId), request.baseUrl) };
   };

@@ -3,6 +3,10 @@ import { requestCallback } from '../finalize/callback.ts';
 import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
 import type { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutDeps } from './deps.ts';
+import { settleStopped } from '../ledger/stopped.ts';
+import { MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
+import { sendOne } from '../submissions/slices.ts';
+import { DRAIN_MS } from '../submissions/stop.ts';
 
 /** Ends fan-out with `records` records, all of them sent, and the submission too if every record has an outcome by now. */
 export async function completeFanOut({ deps, submission, owner }: Claimed, records: number): Promise<void> {
@@ -21,8 +25,19 @@ export async function completeFanOut({ deps, submission, owner }: Claimed, recor
     count: records,
     durationMs: deps.clock.now() - ended.createdAtMs,
   });
+  if (ended.stop) return endStopped(deps, ended);
   if (last) await closeFullChunks(deps, submissionId, [last]);
   await finalizeIfComplete(deps, ended);
+}
+
+/** Settles what is left of a stopped submission, now and once more when the workers have drained: then its results can be written. */
+async function endStopped(deps: FanOutDeps, { submissionId, tenantId }: Submission): Promise<void> {
+  const found = await deps.submissions.getWithLedger(submissionId);
+  if (found?.submission.stop === undefined) return;
+  await settleStopped(deps, found.submission, found.ledger);
+  const waitMs = found.submission.stop.atMs + DRAIN_MS - deps.clock.now();
+  const message: FanOutMessage = { v: MESSAGE_VERSION, submissionId, tenantId };
+  if (waitMs > 0) await sendOne(deps.fanOutQueue, message, waitMs);
 }
 
 async function fixLastChunk(
@@ -66,6 +81,7 @@ export async function repeatEnding(deps: FanOutDeps, submission: Submission): Pr
   if (!isOpen(state)) return deps.admission.clearOpenWork(tenantId, submissionId);
   if (!fanOut.done) return;
   if (state === 'finalizing') return requestResults(deps, submission);
+  if (submission.stop) return endStopped(deps, submission);
   const last = fanOut.records > 0 ? await deps.ledger.get(submissionId, chunkCount(fanOut.records) - 1) : undefined;
   if (last) await closeFullChunks(deps, submissionId, [last]);
   await finalizeIfComplete(deps, submission);

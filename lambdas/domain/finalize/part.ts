@@ -151,7 +151,7 @@ async function recountChunk(finalizing: Finalizing, chunk: number, size: number)
     deps.records.chunkRows(submissionId, chunk),
     deps.ledger.get(submissionId, chunk),
   ]);
-  const found = recount(rows, stored ?? emptyChunk(chunk), size);
+  const found = recount(submission, rows, stored ?? emptyChunk(chunk), size);
   if (found.wrong.length > 0) await deps.ledger.reopen(submissionId, chunk, found.wrong);
   if (found.missing) await deps.ledger.mark(submissionId, chunk, found.missing, expiresAtSeconds);
   if (found.wrong.length > 0 || found.missing) {

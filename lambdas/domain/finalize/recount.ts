@@ -1,8 +1,9 @@
 import { InvalidDataError } from '../errors.ts';
 import { finishedOffsets, outcomeAt, reasonAt } from '../ledger/ledger.ts';
-import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow } from '../model.ts';
+import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerMarks } from '../ledger/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
+import { stoppedRow } from '../ledger/stopped.ts';
 
 /** What the ledger says of a chunk, held against its rows. */
 export interface Recount {
@@ -19,14 +20,22 @@ export interface Recount {
 }
 
 /**
- * Compares the ledger item of a chunk of `size` records with the rows, which are the truth. Throws {@link InvalidDataError} where the
+ * Compares the ledger item of a chunk of `size` records with the rows, which are the truth; of a record that was stopped before anybody
+ * finished it, the ledger is. Throws {@link InvalidDataError} where the
  * ledger has a success that no row confirms: nothing takes a success back, so this can only be a defect.
  */
-export function recount(rows: readonly RecordRow[], ledger: LedgerChunk, size: number): Recount {
+export function recount(
+  submission: Submission,
+  rows: readonly RecordRow[],
+  ledger: LedgerChunk,
+  size: number,
+): Recount {
+  const stored = new Map(rows.map((row) => [offsetOf(row.recordNo), row]));
   const finished = new Map<number, RecordRow>();
-  for (const row of rows) {
-    const offset = offsetOf(row.recordNo);
-    if (isTerminal(row.state) && offset < size) finished.set(offset, row);
+  for (let offset = 0; offset < size; offset++) {
+    const row = stored.get(offset);
+    const end = row !== undefined && isTerminal(row.state) ? row : stoppedRow(submission, ledger, offset, row);
+    if (end !== undefined) finished.set(offset, end);
   }
   const wrong: number[] = [];
   const marks = new Marks();

@@ -15,6 +15,7 @@ import type { QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
+import { isDraining } from '../submissions/stop.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock } from '../time.ts';
 import { isComplete, isFull } from './ledger.ts';
@@ -170,9 +171,12 @@ export async function closeFullChunks(
   await finalizeIfComplete(deps, submission);
 }
 
-/** Starts finalization when fan-out has ended and every chunk is closed. Exactly one caller per generation sends the message. */
+/**
+ * Starts finalization when fan-out has ended, every chunk is closed and a stop order has drained. Exactly one caller per generation sends
+ * the message.
+ */
 export async function finalizeIfComplete(deps: CompletionDeps, submission: Submission): Promise<void> {
-  if (!isComplete(submission)) return;
+  if (!isComplete(submission) || isDraining(submission, deps.clock.now())) return;
   const { submissionId, tenantId, fanOut } = submission;
   const won = await deps.submissions.beginFinalizing(submissionId, chunkCount(fanOut.records), deps.clock.now());
   if (!won) return;

@@ -2,7 +2,8 @@ import { finishedOffsets, isFull } from '../ledger/ledger.ts';
 import { type LedgerChunk, type Submission, isOpen, recordNoAt } from '../model.ts';
 import { MESSAGE_VERSION } from '../queues/messages.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
-import { allChunks, openRecords, settleDecided } from './open-records.ts';
+import { allChunks, settleStopped } from '../ledger/stopped.ts';
+import { openRecords, settleDecided } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';
 import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';
 import { sendOne } from '../submissions/slices.ts';
@@ -100,6 +101,7 @@ async function settleRecords(
   isOver: () => boolean,
 ): Promise<number> {
   const { settings } = deps;
+  if (submission.stop !== undefined) return settleStopped(deps, submission, ledger, isOver);
   const chunks = allChunks(submission, ledger);
   const unclosed = chunks.filter((chunk) => !submission.closedChunks.has(chunk.chunk));
   await closeFullChunks(deps, submission.submissionId, unclosed);
@@ -108,9 +110,8 @@ async function settleRecords(
     await finalizeIfComplete(deps, submission);
     return 0;
   }
-  const isStopped = submission.stop !== undefined;
-  const isLate = !isStopped && isSilent(submission, thresholds, deps.clock.now());
-  const limit = isLate || isStopped ? settings.recordsWhenSilent : settings.recordsPerSubmission;
+  const isLate = isSilent(submission, thresholds, deps.clock.now());
+  const limit = isLate ? settings.recordsWhenSilent : settings.recordsPerSubmission;
   let actions = 0;
   for await (const { ledger: chunk, records } of openRecords(deps, submission, unfinished, limit)) {
     if (isOver()) break;

@@ -29,7 +29,7 @@ export interface ReconcileSettings {
   submissionsPerRun: number;
   /** Records of one submission whose rows are looked at in one run while it moves. */
   recordsPerSubmission: number;
-  /** The same once it is silent or stopped, and all of them may have to be sent again or settled. */
+  /** The same once it is silent, and all of them may have to be sent again. */
   recordsWhenSilent: number;
   /** Submissions looked after at the same time. */
   parallel: number;
@@ -39,8 +39,6 @@ export interface ReconcileSettings {
   outboxAgeMs: number;
   /** Silence after which a slice of fan-out or finalization whose lease has ended counts as stalled. */
   stalledMs: number;
-  /** Silence after which stopped records are settled here: workers settle those whose messages still arrive. */
-  stoppedMs: number;
   /** The least silence after which a record's message counts as lost. */
   lostMs: number;
   /** The least time between two repetitions of one record's message. */
@@ -67,7 +65,6 @@ export const RECONCILE_DEFAULTS = {
   reserveMs: 12_000,
   outboxAgeMs: MINUTE_MS / 2,
   stalledMs: 2 * MINUTE_MS,
-  stoppedMs: 2 * MINUTE_MS,
   lostMs: 10 * MINUTE_MS,
   resendEveryMs: 60 * MINUTE_MS,
   maxResends: 5,

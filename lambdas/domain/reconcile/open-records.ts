@@ -1,16 +1,7 @@
 import { DependencyUnavailableError } from '../errors.ts';
-import { chunkSize, emptyChunk, openOffsets } from '../ledger/ledger.ts';
+import { chunkSize, openOffsets } from '../ledger/ledger.ts';
 import { accountFor, settle } from '../ledger/settlement.ts';
-import {
-  CHUNK_RECORDS,
-  type LedgerChunk,
-  type RecordRow,
-  type StopOrder,
-  type Submission,
-  chunkCount,
-  isTerminal,
-  recordNoAt,
-} from '../model.ts';
+import { type LedgerChunk, type RecordRow, type Submission, isTerminal, recordNoAt } from '../model.ts';
 import type { ReconcileDeps } from './deps.ts';
 import type { RecordStore } from '../records/ports.ts';
 import { isProvenCrash } from '../worker/isolation.ts';
@@ -25,15 +16,6 @@ export interface OpenRecord {
 export interface OpenChunk {
   ledger: LedgerChunk;
   records: OpenRecord[];
-}
-
-/** An item for every chunk of the file: where no worker has written one yet, an empty one. Fan-out must have ended. */
-export function allChunks({ fanOut: { records } }: Submission, ledger: readonly LedgerChunk[]): LedgerChunk[] {
-  const stored = new Map(ledger.map((chunk) => [chunk.chunk, chunk]));
-  return Array.from({ length: chunkCount(records) }, (_, chunk) => {
-    const size = Math.min(CHUNK_RECORDS, records - chunk * CHUNK_RECORDS);
-    return { ...(stored.get(chunk) ?? emptyChunk(chunk)), size };
-  });
 }
 
 /** Reads the rows of open records, chunk by chunk, until about `limit` records are found. */
@@ -63,7 +45,7 @@ export interface Sorted {
 
 /**
  * Settles what needs no worker: rows that have an outcome which the ledger lacks (their worker died between the two), records that
- * killed their worker alone until their message was given up, and after a stop order everything that is left.
+ * killed their worker alone until their message was given up.
  *
  * @throws DependencyUnavailableError when something could not be written; the next run repeats it.
  */
@@ -81,14 +63,12 @@ export async function settleDecided(
     deps.telemetry.emit({ name: 'ledger_repaired', level: 'warn', submissionId, tenantId, count: unaccounted.length });
   }
 
-  const isStopped = submission.stop !== undefined && nowMs - submission.stop.atMs >= deps.settings.stoppedMs;
   const outcomes = new Outcomes(submission);
   const stillOpen: OpenRecord[] = [];
   for (const record of open) {
     const { row } = record;
     if (row && isTerminal(row.state)) continue;
     if (isCrashed(row, nowMs, deps.settings.visibilityMs)) outcomes.add(record, crashed(nowMs));
-    else if (isStopped && submission.stop) outcomes.add(record, stopped(submission.stop, nowMs));
     else stillOpen.push(record);
   }
   await settleAll(deps, submission, outcomes);
@@ -129,11 +109,6 @@ const isCrashed = (row: RecordRow | undefined, nowMs: number, visibilityMs: numb
 
 const crashed = (updatedAtMs: number) =>
   ({ state: 'dead_lettered', reason: 'worker_crashed', updatedAtMs }) as const satisfies Partial<RecordRow>;
-
-const stopped = ({ kind }: StopOrder, updatedAtMs: number) =>
-  kind === 'cancelled'
-    ? ({ state: 'cancelled', reason: 'cancelled', updatedAtMs } as const)
-    : ({ state: 'failed', reason: 'deadline_passed', updatedAtMs } as const);
 
 async function settleAll(deps: ReconcileDeps, { tenantId, lane }: Submission, { rows, seen }: Outcomes): Promise<void> {
   const settlements = await settle(deps, rows, seen);

@@ -65,10 +65,11 @@ async function reopenAll(
     if (isHalfOver() || selected >= max)
       return { selected, nextRecordNo: Math.max(firstRecordNo, recordNoAt(chunk.chunk, 0)) };
     const selection = { firstRecordNo, max: max - selected, only, skips };
-    const { rows, nextRecordNo } = await selectInChunk(deps, target.submission, chunk, request, selection);
+    const found = await selectInChunk(deps, target.submission, chunk, request, selection);
+    const { rows, nextRecordNo } = found;
     selected += rows.length;
     if (request.dryRun) for (const row of rows) report.replayed(row.reason ?? 'internal_error', row);
-    else if (rows.length > 0) reopened.set(chunk.chunk, await reopenChunk(deps, target, chunk.chunk, rows, run));
+    else if (rows.length > 0) reopened.set(chunk.chunk, await reopenChunk(deps, target, chunk.chunk, found, run));
     if (nextRecordNo !== undefined) return { selected, nextRecordNo };
   }
   return { selected };

@@ -4,7 +4,7 @@ import { type RecordRow, type Submission, offsetOf } from '../model.ts';
 import { type RecordMessage, encodeBody } from '../queues/messages.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { Pace, RedriveDeps, RedriveSettings, ReportBuilder } from './run.ts';
-import { isHalfReopened } from './select.ts';
+import { isHalfReopened, type Selection } from './select.ts';
 import { type RebuiltRecord, messageAgain, rebuildMessages } from '../source/source.ts';
 import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 
@@ -45,7 +45,7 @@ export async function reopenChunk(
   deps: RedriveDeps,
   target: Target,
   chunk: number,
-  rows: readonly RecordRow[],
+  { rows, stored }: Selection,
   { report, pace }: { report: ReportBuilder; pace: Pace },
 ): Promise<Reopened> {
   const { submission } = target;
@@ -60,7 +60,7 @@ export async function reopenChunk(
   const { generation } = target;
   const waits = new Map(readable.map((row) => [row, pace.next()]));
   const open = await pLimit(PARALLEL_WRITES).map(readable, async (row) =>
-    (await reopenRow(deps, row, generation, waits.get(row) ?? 0)) ? [row] : [],
+    (await reopenRow(deps, row, stored.get(row.recordNo), generation, waits.get(row) ?? 0)) ? [row] : [],
   );
   const taken = open.flat();
   if (taken.length === 0) return { recordNos: [], generation };
@@ -153,6 +153,7 @@ function isReadable(input: RebuiltRecord | undefined, { reason }: RecordRow): bo
 async function reopenRow(
   { records, clock }: RedriveDeps,
   row: RecordRow,
+  stored: RecordRow | undefined,
   generation: number,
   waitMs: number,
 ): Promise<boolean> {
@@ -173,7 +174,7 @@ async function reopenRow(
     ...((isolatedReceives !== undefined || row.reason === 'worker_crashed') && { isolatedReceives: 0 }),
     ...(waitMs > 0 && { waitingUntilMs: nowMs + waitMs }),
   };
-  const { applied } = await records.put(reopened, row, { ifUnchanged: true });
+  const { applied } = await records.put(reopened, stored, { ifUnchanged: true });
   return applied;
 }
 

@@ -1,5 +1,14 @@
 import { reasonAt } from '../ledger/ledger.ts';
-import { type LedgerChunk, type RecordRow, type Submission, isOpen, isTerminal, recordNoAt } from '../model.ts';
+import {
+  type LedgerChunk,
+  type RecordRow,
+  type Submission,
+  isOpen,
+  isTerminal,
+  offsetOf,
+  recordNoAt,
+} from '../model.ts';
+import { stoppedRow } from '../ledger/stopped.ts';
 import { reasonOf } from '../reasons.ts';
 import type { RedriveRequest } from './request.ts';
 import type { RedriveDeps, Skip } from './run.ts';
@@ -24,6 +33,8 @@ export function submissionFits(
 /** Failed records of one chunk. */
 export interface Selection {
   rows: RecordRow[];
+  /** What is stored of them, by record number: nothing of those that only the ledger has ended. */
+  stored: ReadonlyMap<number, RecordRow>;
   /** The record at which to go on, where more than were asked for may be replayed. */
   nextRecordNo?: number;
 }
@@ -39,7 +50,7 @@ export interface SkipCounter {
  */
 export async function selectInChunk(
   deps: Pick<RedriveDeps, 'records'>,
-  { submissionId }: Submission,
+  submission: Submission,
   chunk: LedgerChunk,
   request: RedriveRequest,
   {
@@ -49,6 +60,7 @@ export async function selectInChunk(
     skips,
   }: { firstRecordNo: number; max: number; only: (row: RecordRow) => boolean; skips: SkipCounter },
 ): Promise<Selection> {
+  const { submissionId } = submission;
   const offsets = new Set(
     [...chunk.failed.values(), ...(wantsCancelled(request) ? [chunk.cancelled] : [])].flatMap((set) => [...set]),
   );
@@ -56,16 +68,21 @@ export async function selectInChunk(
     .filter((offset) => !chunk.succeeded.has(offset) && mayFit(chunk, offset, request))
     .map((offset) => ({ submissionId, recordNo: recordNoAt(chunk.chunk, offset) }))
     .filter(({ recordNo }) => recordNo >= firstRecordNo);
-  const stored = keys.length === 0 ? [] : await deps.records.getMany(keys);
+  const found = keys.length === 0 ? [] : await deps.records.getMany(keys);
+  const stored = new Map(found.map((row) => [row.recordNo, row]));
+  const ended = keys.flatMap(({ recordNo }) => {
+    const row = stored.get(recordNo);
+    return stoppedRow(submission, chunk, offsetOf(recordNo), row) ?? row ?? [];
+  });
   const rows: RecordRow[] = [];
-  for (const row of stored.toSorted((a, b) => a.recordNo - b.recordNo)) {
+  for (const row of ended.toSorted((a, b) => a.recordNo - b.recordNo)) {
     if (!rowFits(row, request) || !only(row)) continue;
     const skip = whyNot(row, request);
     if (skip !== undefined) skips.skipped(skip);
-    else if (rows.length === max) return { rows, nextRecordNo: row.recordNo };
+    else if (rows.length === max) return { rows, stored, nextRecordNo: row.recordNo };
     else rows.push(row);
   }
-  return { rows };
+  return { rows, stored };
 }
 
 const wantsCancelled = ({ reason }: RedriveRequest): boolean => reason?.includes('cancelled') === true;

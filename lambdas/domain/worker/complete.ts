@@ -1,6 +1,6 @@
 import { isPassingFailure } from '../errors.ts';
 import { accountFor, settle, type HasTime, type Settlement } from '../ledger/settlement.ts';
-import type { RecordRow } from '../model.ts';
+import type { RecordRow, Submission } from '../model.ts';
 import type { RecordMessage } from '../queues/messages.ts';
 import type { Delivery, OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
@@ -9,6 +9,7 @@ import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import { logFieldsOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
 import { afterPlatformFailure, bodyOf, type Resolution, type Resolved } from './resolution.ts';
+import { isStopped, isTooLate } from '../submissions/stop.ts';
 
 /** A message to send for one record. */
 interface Sending {
@@ -25,9 +26,10 @@ interface Sending {
  */
 export async function complete(
   deps: WorkerDeps,
-  resolved: readonly Resolved[],
+  reached: readonly Resolved[],
   hasTime: HasTime,
 ): Promise<Set<Delivery>> {
+  const resolved = await dropWhatIsLate(deps, reached);
   const resolutions = resolved.map(({ resolution }) => resolution);
   const [settlements, unaccounted] = await Promise.all([
     settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(seenRow)), hasTime),
@@ -43,6 +45,35 @@ export async function complete(
   });
   const unsent = [...(await send(deps, 'deadLetters', sendings)), ...(await send(deps, 'lane', sendings))];
   return new Set(unsent.flatMap(({ deliveries }) => deliveries));
+}
+
+/** An outcome that comes long after its submission was stopped would change results that are being written: the ledger has ended it. */
+async function dropWhatIsLate(deps: WorkerDeps, reached: readonly Resolved[]): Promise<Resolved[]> {
+  const finished = Map.groupBy(
+    reached.filter(({ resolution }) => resolution.kind === 'finish'),
+    ({ item }) => item.message.submissionId,
+  );
+  const heads = new Map<string, Submission | undefined | 'unknown'>();
+  await Promise.all(
+    [...finished.keys()].map(async (submissionId) => {
+      try {
+        heads.set(submissionId, await deps.submissions.get(submissionId));
+      } catch (error) {
+        deps.telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
+        heads.set(submissionId, 'unknown');
+      }
+    }),
+  );
+  return reached.map(({ item, resolution }) => {
+    const head = heads.get(item.message.submissionId);
+    if (resolution.kind !== 'finish' || head === undefined) return { item, resolution };
+    if (head === 'unknown') {
+      const next = afterPlatformFailure(resolution.carry, deps);
+      return { item, resolution: { kind: 'return', reason: 'dependency_unavailable', ...next, carry: next.message } };
+    }
+    const isLate = isStopped(head, item.message.generation) && isTooLate(head, deps.clock.now());
+    return { item, resolution: isLate ? { kind: 'discard', because: 'stopped' } : resolution };
+  });
 }
 
 const newRow = (resolution: Resolution): RecordRow[] =>

@@ -1,11 +1,12 @@
 import { isPassingFailure } from '../errors.ts';
 import { FAN_OUT_DEFAULTS } from '../fan-out/deps.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
-import { isTerminal, type RecordRow, type StopOrder, type Submission } from '../model.ts';
+import { isTerminal, type RecordRow, type Submission } from '../model.ts';
 import type { RecordMessage } from '../queues/messages.ts';
 import { receivesOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
-import { defer, fail, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
+import { defer, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
+import { isStopped } from '../submissions/stop.ts';
 
 export interface Triage {
   /** Records that need no work: what is stored about them decides. */
@@ -77,7 +78,8 @@ function decide(
   if (mismatch !== undefined) return { kind: 'reject', reason: 'foreign_message', detail: mismatch };
   if (row !== undefined && isSettled(row, message.generation)) return discardSettled(item, row);
   const job = toJob(item, row);
-  if (submission.stop !== undefined) return stopped(deps, job, submission.stop);
+  // The ledger ends what is left of a stopped submission, chunk by chunk.
+  if (isStopped(submission, message.generation)) return { kind: 'discard', because: 'stopped' };
   if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
   const { message: next } = job;
   const waitMs = (next.notBeforeMs ?? 0) - nowMs;
@@ -145,8 +147,3 @@ function toJob(item: Item, row: RecordRow | undefined): Job {
   const wait = notBeforeMs > 0 ? { notBeforeMs } : {};
   return { item, message: { ...rest, attempt, ...wait, ...redelivered }, row, answers };
 }
-
-const stopped = (deps: TriageDeps, job: Job, { kind }: StopOrder): Resolution =>
-  kind === 'cancelled'
-    ? fail(job, deps, { reason: 'cancelled', state: 'cancelled', tried: false })
-    : fail(job, deps, { reason: 'deadline_passed', tried: false });

@@ -17,6 +17,11 @@ test('cancelling stops what is not finished and keeps what is', async () => {
     // The reconciler looks at it now and not when it would have.
     nextCheckAtMs: START_MS + 5_000,
   });
+  // Fan-out settles the rest now, and the results follow when the workers have drained.
+  expect(world.queues.live.fanOut.messages().map(({ body: text }) => JSON.parse(text))).toMatchObject([
+    { submissionId: SUBMISSION_ID },
+  ]);
+  expect(Date.parse(body.estimatedCompletionAt) - clock.now()).toBe(23_000);
 });
 
 test('cancelling twice is cancelling once', async () => {

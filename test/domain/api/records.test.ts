@@ -34,6 +34,20 @@ describe('what happened to this record?', () => {
     expect(body).toEqual({ submissionId: SUBMISSION_ID, recordNo: 3, state: 'pending', attempts: 0 });
   });
 
+  test('its submission was stopped before anybody worked on it', async () => {
+    const api = createTestApi();
+    await arrangeSubmission(api.world, 3);
+    await api.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    const marks = { succeeded: [], cancelled: [0, 1, 2], failed: new Map() };
+    await api.world.ledger.mark(SUBMISSION_ID, 0, marks, EXPIRES_AT_SECONDS);
+    await api.world.records.put(makeRow({ recordNo: 2, state: 'deferred', reason: 'pacer_full', attempts: 1 }));
+    const cancelled = { state: 'cancelled', reason: 'cancelled', message: REASONS.cancelled.customer };
+    expect((await api.call('GET', `${PATH}/3`)).body).toMatchObject({ ...cancelled, attempts: 0 });
+    expect((await api.call('GET', `${PATH}/2`)).body).toMatchObject({ ...cancelled, attempts: 1 });
+    expect((await allPages(api, {})).items).toMatchObject([cancelled, cancelled, cancelled]);
+    expect((await allPages(api, { state: 'cancelled' })).numbers).toEqual([1, 2, 3]);
+  });
+
   test('it succeeded, and this was found', async () => {
     const answers = {
       company: { kind: 'found' as const, data: { name: 'Acme Ltd' } },

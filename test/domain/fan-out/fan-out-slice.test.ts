@@ -1,3 +1,4 @@
+import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import type { Lane } from '../../../lambdas/domain/model.ts';
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { createFanOutRig, makeCsv, numbersOf, upTo, type FanOutRig } from '../../support/slices/fan-out-rig.ts';
@@ -309,6 +310,23 @@ describe('a stop order', () => {
 
     expect(rig.sent()).toEqual([]);
     expect(rig.stored()).toMatchObject({ state: 'finalizing', fanOut: { done: true, records: 0 } });
+  });
+
+  it('that came afterwards settles every chunk at once, and ends the submission when the workers have drained', async () => {
+    const rig = createFanOutRig();
+    await rig.submit(makeCsv(1_000));
+    await rig.run();
+    await cancel(rig);
+    await rig.world.queues.live.fanOut.send([
+      { body: JSON.stringify({ v: 1, submissionId: SUBMISSION_ID, tenantId: TENANT_ID }), group: TENANT_ID },
+    ]);
+    await rig.slice();
+    const { counts } = tally(rig.stored(), rig.world.inspect.ledger(SUBMISSION_ID));
+    expect(counts).toMatchObject({ pending: 0, cancelled: 1_000 });
+    expect(rig.stored().state).toBe('cancelling');
+    await rig.clock.advance(20_000);
+    await rig.run();
+    expect(rig.stored().state).toBe('finalizing');
   });
 
   it('ends fan-out at the next checkpoint with the records sent so far', async () => {

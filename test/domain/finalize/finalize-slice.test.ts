@@ -1,8 +1,9 @@
+import { settleStopped } from '../../../lambdas/domain/ledger/stopped.ts';
 import { createHash } from 'node:crypto';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
-import { SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
+import { makeRow, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { makeCsv, SOURCE_KEY, upTo } from '../../support/slices/fan-out-rig.ts';
-import { createFinalizeRig, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
+import { createFinalizeRig, marksOf, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
 
 const parsed = (lines: readonly string[]): unknown[] => lines.map((line) => JSON.parse(line) as unknown);
 const numbers = (lines: readonly string[]): number[] =>
@@ -226,7 +227,7 @@ describe('the state at the end', () => {
   };
   const failing = { state: 'failed', reason: 'invalid_record' } as const;
   const stop = async (rig: FinalizeRig, kind: 'cancelled' | 'expired') =>
-    rig.world.submissions.requestStop(SUBMISSION_ID, { kind, atMs: rig.clock.now() });
+    rig.world.submissions.requestStop(SUBMISSION_ID, { kind, atMs: rig.clock.now() - 60_000 });
 
   it('is what the records say', async () => {
     expect(await ended(async (rig) => rig.work())).toBe('complete');
@@ -246,5 +247,32 @@ describe('the state at the end', () => {
       });
     expect(await withStop('cancelled', cancelled)).toBe('cancelled');
     expect(await withStop('expired', late)).toBe('expired');
+  });
+
+  it.each([
+    ['cancelled', 'cancelled', 'cancelled'],
+    ['expired', 'failed', 'deadline_passed'],
+  ] as const)('(%s) takes from the ledger what became of records without a row', async (kind, state, reason) => {
+    const rig = createFinalizeRig();
+    await rig.submit(makeCsv(4));
+    await rig.run();
+    const { world, clock } = rig;
+    await stop(rig, kind);
+    await world.records.put(makeRow({ recordNo: 1 }));
+    await world.records.put(makeRow({ recordNo: 2, state: 'deferred', reason: 'pacer_full', attempts: 1 }));
+    const stored = await world.submissions.getWithLedger(SUBMISSION_ID);
+    if (!stored) throw new Error('It is gone.');
+    await world.ledger.mark(SUBMISSION_ID, 0, marksOf([makeRow({ recordNo: 1 })]), stored.submission.expiresAtSeconds);
+    const finalizeQueue = world.queues.live.finalize;
+    const deps = { ...world, finalizeQueue, clock };
+    const { submission, ledger } = (await world.submissions.getWithLedger(SUBMISSION_ID)) ?? stored;
+    expect(await settleStopped(deps, submission, ledger)).toBe(3);
+    await rig.finalize();
+    expect(rig.stored()).toMatchObject({ state: kind, finalCounts: { total: 4, succeeded: 1, [state]: 3 } });
+    expect(rig.lines('failed').map((line) => JSON.parse(line))).toMatchObject([
+      { recordNo: 2, state, reason, attempts: 1 },
+      { recordNo: 3, state, reason, attempts: 0 },
+      { recordNo: 4, state, reason },
+    ]);
   });
 });

@@ -122,13 +122,14 @@ describe('recounting a submission', () => {
       failed: new Map(),
     };
     const rows = [makeRow({ recordNo: 751, ...failed })];
-    expect(() => recount(rows, ledger, 1)).toThrow(InvalidDataError);
-    expect(() => recount(rows, ledger, 1)).toThrow('record 751');
+    expect(() => recount(makeSubmission(), rows, ledger, 1)).toThrow(InvalidDataError);
+    expect(() => recount(makeSubmission(), rows, ledger, 1)).toThrow('record 751');
   });
 
   it('ignores rows behind the end of the file', () => {
     const ledger = { chunk: 0, succeeded: new Set([0, 1]), cancelled: new Set<number>(), failed: new Map() };
     const found = recount(
+      makeSubmission(),
       [makeRow({ recordNo: 1 }), makeRow({ recordNo: 2 }), makeRow({ recordNo: 3, ...failed })],
       ledger,
       2,

@@ -1,3 +1,4 @@
+import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import { settle } from '../../../lambdas/domain/ledger/settlement.ts';
 import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
@@ -146,7 +147,7 @@ describe('lost messages', () => {
     expect(rig.sent().length).toBeLessThanOrEqual(rig.deps.settings.maxResends + 6);
     expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'retrying', reason: 'message_lost' }]);
     await rig.minutes(4 * 60);
-    expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'failed', reason: 'deadline_passed' }]);
+    expect(countsOf(rig)).toMatchObject({ counts: { failed: 1 }, failures: { deadline_passed: 1 } });
   });
 
   it('are given up when they were sent often, and begun alone without being heard of again', async () => {
@@ -288,28 +289,53 @@ describe('records that killed their worker', () => {
   });
 });
 
+const countsOf = (rig: ReconcileRig) => tally(rig.stored(), rig.world.inspect.ledger(SUBMISSION_ID));
+
 describe('stop orders', () => {
   it('are given when the deadline has passed, and every open record then fails with that reason', async () => {
     const rig = createReconcileRig();
     await rig.seed(300, { deadlineAtMs: START_MS + 5 * MINUTE_MS });
     await finishAll(rig, upTo(100));
     await rig.minutes(10);
-    const rows = rig.world.inspect.records(SUBMISSION_ID);
-    expect(rows.filter(({ state }) => state === 'succeeded')).toHaveLength(100);
-    expect(rows.filter(({ reason }) => reason === 'deadline_passed')).toHaveLength(200);
+    expect(countsOf(rig)).toEqual({
+      counts: { total: 300, pending: 0, succeeded: 100, failed: 200, cancelled: 0 },
+      failures: { deadline_passed: 200 },
+    });
     expect(rig.stored()).toMatchObject({ state: 'finalizing', stop: { kind: 'expired' } });
   });
 
-  it('cancel what no worker meets', async () => {
+  it('cost one write per chunk, and end what has no outcome', async () => {
+    const writes: string[] = [];
+    const rig = createReconcileRig({
+      hook: async ({ port, method }, apply) => {
+        if (/^(put|mark|closeChunks|beginFinalizing|scheduleCheck)$/.test(method)) writes.push(`${port}.${method}`);
+        return apply();
+      },
+    });
+    await rig.seed(38_000);
+    await finishAll(rig, upTo(100));
+    writes.length = 0;
+    await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
+    await rig.minutes(2);
+    expect(countsOf(rig).counts).toEqual({ total: 38_000, pending: 0, succeeded: 100, failed: 0, cancelled: 37_900 });
+    expect(rig.stored().state).toBe('finalizing');
+    // 152 chunks, and the head: 0.0041 writes per record.
+    expect(writes.filter((write) => write === 'ledger.mark')).toHaveLength(152);
+    expect(writes.filter((write) => write === 'records.put')).toEqual([]);
+    expect(writes.length).toBeLessThanOrEqual(157);
+    expect(rig.world.telemetry.named('record_finished')).toMatchObject([{ outcome: 'cancelled', count: 37_900 }]);
+  });
+
+  it('let the outcomes of workers that are still at it prevail, and wait for them', async () => {
     const rig = createReconcileRig();
     await rig.seed(3);
     await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
-    await rig.minutes(4);
-    expect(rig.world.inspect.records(SUBMISSION_ID).map(({ state }) => state)).toEqual([
-      'cancelled',
-      'cancelled',
-      'cancelled',
-    ]);
+    await rig.run();
+    expect(countsOf(rig).counts).toMatchObject({ pending: 0, cancelled: 3 });
+    await finishAll(rig, [2]);
+    expect(rig.stored().state).not.toBe('finalizing');
+    await rig.minutes(1);
+    expect(countsOf(rig).counts).toMatchObject({ succeeded: 1, cancelled: 2 });
     expect(rig.stored().state).toBe('finalizing');
   });
 });

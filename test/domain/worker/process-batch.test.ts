@@ -773,21 +773,15 @@ describe('a replayed record', () => {
 });
 
 describe('a stop order', () => {
-  it.each([
-    ['cancelled', { state: 'cancelled', reason: 'cancelled', attempts: 0 }, { cancelled: [0], failed: {} }],
-    [
-      'expired',
-      { state: 'failed', reason: 'deadline_passed', attempts: 0 },
-      { cancelled: [], failed: { deadline_passed: [0] } },
-    ],
-  ] as const)('(%s) ends records without a call', async (kind, row, ledger) => {
+  it.each(['cancelled', 'expired'] as const)('(%s) discards messages without a call or a write', async (kind) => {
     const rig = createWorkerRig();
     await rig.submit(1);
     await rig.world.submissions.requestStop(SUBMISSION_ID, { kind, atMs: START_MS });
     await rig.step();
-    expect(rig.row(1)).toMatchObject(row);
-    expect(rig.ledger()).toMatchObject(ledger);
+    expect(rig.rows()).toEqual([]);
+    expect(rig.ledger()).toMatchObject({ cancelled: [], failed: {} });
     expect(rig.company.calls).toEqual([]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'stopped' }]);
   });
 
   it('is followed by no more than the batch that each worker is processing', async () => {
@@ -804,7 +798,24 @@ describe('a stop order', () => {
     expect(length).toBeLessThanOrEqual(10 + 3 * 10);
     await rig.drain();
     expect(rig.company.calls).toHaveLength(length);
-    expect(rig.ledger().succeeded.length + rig.ledger().cancelled.length).toBe(100);
+    expect(rig.rows()).toHaveLength(rig.ledger().succeeded.length);
+  });
+
+  it.each([
+    ['keeps', 5_000, ['succeeded']],
+    ['drops', 11_000, []],
+  ] as const)('%s the outcome of a record under way when it came %i ms ago', async (_does, agoMs, states) => {
+    const rig = createWorkerRig();
+    rig.company.latencyMs = 4_000;
+    await rig.submit(1);
+    const stopping = rig.clock
+      .sleep(1_000)
+      .then(async () =>
+        rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: rig.clock.now() + 3_000 - agoMs }),
+      );
+    await rig.step();
+    await stopping;
+    expect(rig.rows().map(({ state }) => state)).toEqual(states);
   });
 
   it('does not reach the replay that lifted it', async () => {
@@ -837,7 +848,7 @@ describe('a stop order', () => {
     await rig.submit(1, () => ({ notBeforeMs: START_MS + 3_600_000 }));
     await rig.world.submissions.requestStop(SUBMISSION_ID, { kind: 'cancelled', atMs: START_MS });
     await rig.step();
-    expect(rig.ledger().cancelled).toEqual([0]);
+    expect(rig.telemetry.named('record_discarded')).toMatchObject([{ outcome: 'stopped' }]);
   });
 });
 

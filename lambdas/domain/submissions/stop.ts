@@ -1,0 +1,25 @@
+import type { Submission } from '../model.ts';
+
+/*
+ * A worker may hold records that it received before their submission was stopped. It writes their outcomes until KEEP_OUTCOMES_MS, and
+ * drops later ones; finalization begins after DRAIN_MS, when no such write can be on its way any more. So results never differ from rows.
+ */
+
+/** How long after a stop a worker may begin to write an outcome. Workers learn of a stop within three seconds. */
+const KEEP_OUTCOMES_MS = 10_000;
+/** How long after a stop finalization begins: the above, the longest write (see limits.ts), and clocks that differ. */
+export const DRAIN_MS = 20_000;
+
+type Stoppable = Pick<Submission, 'stop'>;
+
+/** True while a worker may still write the outcome of a record that it received before the stop. */
+export const isDraining = ({ stop }: Stoppable, nowMs: number): boolean =>
+  stop !== undefined && nowMs < stop.atMs + DRAIN_MS;
+
+/** True when a worker must drop an outcome: the submission was stopped too long ago. */
+export const isTooLate = ({ stop }: Stoppable, nowMs: number): boolean =>
+  stop !== undefined && nowMs > stop.atMs + KEEP_OUTCOMES_MS;
+
+/** True when a message of this generation is stopped: a replay lifts the stop order of the generation before it. */
+export const isStopped = (submission: Submission, generation: number): boolean =>
+  submission.generation >= generation && submission.stop !== undefined;
