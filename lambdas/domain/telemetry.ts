@@ -29,6 +29,7 @@ export interface DomainEvent extends EventFields {
     | 'record_deferred'
     | 'record_discarded'
     | 'record_resent'
+    | 'records_stopped'
     | 'message_dead_lettered'
     | 'message_handed_back'
     | 'isolated_run_started'

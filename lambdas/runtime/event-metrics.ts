@@ -50,6 +50,10 @@ function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoin
   switch (name) {
     case 'record_finished':
       return [point(finishedMetric(event), count), ...timed(LANE_METRICS.recordAge, ageMs)];
+    case 'records_stopped':
+      return [
+        point(event.outcome === 'cancelled' ? LANE_METRICS.recordsCancelled : LANE_METRICS.recordsExpired, count),
+      ];
     case 'record_deferred':
       return [point(deferralMetric(event.reason), count)];
     case 'provider_call':
@@ -126,8 +130,6 @@ const dimensionsOf =
 
 function finishedMetric({ outcome, reason }: DomainEvent): MetricDefinition {
   if (outcome === 'succeeded') return LANE_METRICS.recordsSucceeded;
-  if (outcome === 'cancelled') return LANE_METRICS.recordsCancelled;
-  if (reason === 'deadline_passed') return LANE_METRICS.recordsExpired;
   if (reason === 'worker_crashed') return LANE_METRICS.recordsCrashed;
   return outcome === 'dead_lettered' ? LANE_METRICS.recordsDeadLettered : LANE_METRICS.recordsFailed;
 }

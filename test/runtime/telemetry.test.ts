@@ -172,17 +172,13 @@ describe('metrics', () => {
     [{ name: 'record_finished', lane: 'bulk', outcome: 'succeeded' }, 'RecordsSucceeded', { lane: 'bulk' }],
     [{ name: 'record_finished', lane: 'bulk', outcome: 'failed' }, 'RecordsFailed', { lane: 'bulk' }],
     [{ name: 'record_finished', lane: 'bulk', outcome: 'dead_lettered' }, 'RecordsDeadLettered', { lane: 'bulk' }],
-    [{ name: 'record_finished', lane: 'bulk', outcome: 'cancelled' }, 'RecordsCancelled', { lane: 'bulk' }],
+    [{ name: 'records_stopped', lane: 'bulk', outcome: 'cancelled' }, 'RecordsCancelled', { lane: 'bulk' }],
     [
       { name: 'record_finished', lane: 'bulk', outcome: 'dead_lettered', reason: 'worker_crashed' },
       'RecordsCrashed',
       { lane: 'bulk' },
     ],
-    [
-      { name: 'record_finished', lane: 'bulk', outcome: 'failed', reason: 'deadline_passed' },
-      'RecordsExpired',
-      { lane: 'bulk' },
-    ],
+    [{ name: 'records_stopped', lane: 'bulk', outcome: 'expired' }, 'RecordsExpired', { lane: 'bulk' }],
     [{ name: 'record_deferred', lane: 'bulk', reason: 'pacer_full' }, 'DeferralsForPace', { lane: 'bulk' }],
     [
       { name: 'record_deferred', lane: 'bulk', reason: 'dependency_unavailable' },

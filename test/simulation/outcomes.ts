@@ -1,6 +1,6 @@
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';
 import { outcomeAt, tally } from '../../lambdas/domain/ledger/ledger.ts';
-import { stoppedRow } from '../../lambdas/domain/ledger/stopped.ts';
+import { stoppedRow } from '../../lambdas/domain/ledger/stopped-row.ts';
 import { chunkOf, isOpen, isTerminal, offsetOf, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { recordName } from './files.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tally } from '../../lambdas/domain/ledger/ledger.ts';
-import { stoppedRow } from '../../lambdas/domain/ledger/stopped.ts';
+import { stoppedRow } from '../../lambdas/domain/ledger/stopped-row.ts';
 import {
   chunkOf,
   isOpen,

@@ -1,4 +1,4 @@
-import { stoppedRow } from '../ledger/stopped.ts';
+import { stoppedRow } from '../ledger/stopped-row.ts';
 import { chunkOf, offsetOf, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';

@@ -3,7 +3,7 @@ import { requestCallback } from '../finalize/callback.ts';
 import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
 import type { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutDeps } from './deps.ts';
-import { settleStopped } from '../ledger/stopped.ts';
+import { settleStopped } from '../ledger/settle-stopped.ts';
 import { MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { sendOne } from '../submissions/slices.ts';
 import { DRAIN_MS } from '../submissions/stop.ts';

@@ -3,7 +3,7 @@ import { finishedOffsets, outcomeAt, reasonAt } from '../ledger/ledger.ts';
 import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerMarks } from '../ledger/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
-import { stoppedRow } from '../ledger/stopped.ts';
+import { stoppedRow } from '../ledger/stopped-row.ts';
 
 /** What the ledger says of a chunk, held against its rows. */
 export interface Recount {

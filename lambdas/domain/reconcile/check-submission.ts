@@ -2,7 +2,7 @@ import { finishedOffsets, isFull } from '../ledger/ledger.ts';
 import { type LedgerChunk, type Submission, isOpen, recordNoAt } from '../model.ts';
 import { MESSAGE_VERSION } from '../queues/messages.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
-import { allChunks, settleStopped } from '../ledger/stopped.ts';
+import { allChunks, settleStopped } from '../ledger/settle-stopped.ts';
 import { openRecords, settleDecided } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';
 import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';

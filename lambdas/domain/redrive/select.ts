@@ -8,7 +8,7 @@ import {
   offsetOf,
   recordNoAt,
 } from '../model.ts';
-import { stoppedRow } from '../ledger/stopped.ts';
+import { stoppedRow } from '../ledger/stopped-row.ts';
 import { reasonOf } from '../reasons.ts';
 import type { RedriveRequest } from './request.ts';
 import type { RedriveDeps, Skip } from './run.ts';

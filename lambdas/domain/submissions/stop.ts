@@ -6,7 +6,7 @@ import type { Submission } from '../model.ts';
  */
 
 /** How long after a stop a worker may begin to write an outcome. Workers learn of a stop within three seconds. */
-const KEEP_OUTCOMES_MS = 10_000;
+export const KEEP_OUTCOMES_MS = 10_000;
 /** How long after a stop finalization begins: the above, the longest write (see limits.ts), and clocks that differ. */
 export const DRAIN_MS = 20_000;
 

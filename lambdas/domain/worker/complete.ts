@@ -9,7 +9,13 @@ import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import { logFieldsOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
 import { afterPlatformFailure, bodyOf, type Resolution, type Resolved } from './resolution.ts';
-import { isStopped, isTooLate } from '../submissions/stop.ts';
+import { isStopped, isTooLate, KEEP_OUTCOMES_MS } from '../submissions/stop.ts';
+
+/** When a batch began, and whether another write fits into its invocation. */
+export interface BatchTime {
+  startedAtMs: number;
+  hasTime: HasTime;
+}
 
 /** A message to send for one record. */
 interface Sending {
@@ -27,9 +33,9 @@ interface Sending {
 export async function complete(
   deps: WorkerDeps,
   reached: readonly Resolved[],
-  hasTime: HasTime,
+  { startedAtMs, hasTime }: BatchTime,
 ): Promise<Set<Delivery>> {
-  const resolved = await dropWhatIsLate(deps, reached);
+  const resolved = await dropWhatIsLate(deps, reached, startedAtMs);
   const resolutions = resolved.map(({ resolution }) => resolution);
   const [settlements, unaccounted] = await Promise.all([
     settle(deps, resolutions.flatMap(newRow), new Map(resolutions.flatMap(seenRow)), hasTime),
@@ -48,7 +54,13 @@ export async function complete(
 }
 
 /** An outcome that comes long after its submission was stopped would change results that are being written: the ledger has ended it. */
-async function dropWhatIsLate(deps: WorkerDeps, reached: readonly Resolved[]): Promise<Resolved[]> {
+async function dropWhatIsLate(
+  deps: WorkerDeps,
+  reached: readonly Resolved[],
+  startedAtMs: number,
+): Promise<Resolved[]> {
+  // What was stopped since this batch began was not stopped long ago.
+  if (deps.clock.now() - startedAtMs <= KEEP_OUTCOMES_MS) return [...reached];
   const finished = Map.groupBy(
     reached.filter(({ resolution }) => resolution.kind === 'finish'),
     ({ item }) => item.message.submissionId,

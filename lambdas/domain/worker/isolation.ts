@@ -1,9 +1,8 @@
-import type { HasTime } from '../ledger/settlement.ts';
 import { MAX_RECEIVE_COUNT, SETTLE_RESERVE_MS } from '../limits.ts';
 import { isTerminal, type RecordRow } from '../model.ts';
 import type { Delivery } from '../queues/ports.ts';
 import type { Random, TimeBudget } from '../time.ts';
-import { complete } from './complete.ts';
+import { complete, type BatchTime } from './complete.ts';
 import { logFieldsOf, receivesOf } from './deliveries.ts';
 import { enrich } from './enrich.ts';
 import type { WorkerDeps } from './process-batch.ts';
@@ -85,13 +84,13 @@ export async function workIsolated(
   deps: WorkerDeps,
   jobs: readonly Job[],
   budget: TimeBudget,
-  hasTime: HasTime,
+  time: BatchTime,
 ): Promise<Set<Delivery>> {
   const redeliver = new Set<Delivery>();
   for (const job of inOrder(jobs, deps.random)) {
     const { item } = job;
     const resolution = await workAlone(deps, job, budget);
-    const failed = await complete(deps, [{ item, resolution }], hasTime);
+    const failed = await complete(deps, [{ item, resolution }], time);
     for (const delivery of failed) redeliver.add(delivery);
     await acknowledge(deps, item.deliveries, redeliver);
   }

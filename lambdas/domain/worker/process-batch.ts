@@ -62,7 +62,7 @@ export async function processBatch(
   deliveries: readonly Delivery[],
   budget: TimeBudget,
 ): Promise<string[]> {
-  const hasTime = (): boolean => budget.remainingMs() >= WRITE_RESERVE_MS;
+  const time = { startedAtMs: deps.clock.now(), hasTime: (): boolean => budget.remainingMs() >= WRITE_RESERVE_MS };
   const { items, unreadable, newer } = readBatch(deliveries);
   const redeliver = await deadLetterUnreadable(deps, unreadable);
   addAll(redeliver, await returnNewer(deps, newer));
@@ -72,20 +72,20 @@ export async function processBatch(
     ...resolved,
     ...requeued.map((job) => ({ item: job.item, resolution: requeueBeforeDlq(deps, job) })),
   ];
-  addAll(redeliver, await complete(deps, decided, hasTime));
+  addAll(redeliver, await complete(deps, decided, time));
   // A crash from here on would cost a record on its last receive the dead-letter queue: remove those messages first.
   if (requeued.length > 0) await acknowledge(deps, decided.flatMap(deliveriesOf), redeliver);
 
   const open = jobs.filter((job) => !requeued.includes(job));
   const together = open.filter((job) => !isIsolated(job));
-  addAll(redeliver, await complete(deps, await enrichInTime(deps, together, budget), hasTime));
+  addAll(redeliver, await complete(deps, await enrichInTime(deps, together, budget), time));
 
   const isolated = open.filter(isIsolated);
   if (isolated.length > 0) {
     const held = new Set(isolated.flatMap(({ item }) => item.deliveries));
     const others = deliveries.filter((delivery) => !held.has(delivery));
     await acknowledge(deps, others, redeliver);
-    addAll(redeliver, await workIsolated(deps, isolated, budget, hasTime));
+    addAll(redeliver, await workIsolated(deps, isolated, budget, time));
   }
   return [...new Set([...redeliver].map(({ messageId }) => messageId))];
 }

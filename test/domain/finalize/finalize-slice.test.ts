@@ -1,4 +1,4 @@
-import { settleStopped } from '../../../lambdas/domain/ledger/stopped.ts';
+import { settleStopped } from '../../../lambdas/domain/ledger/settle-stopped.ts';
 import { createHash } from 'node:crypto';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
 import { makeRow, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';

@@ -323,7 +323,7 @@ describe('stop orders', () => {
     expect(writes.filter((write) => write === 'ledger.mark')).toHaveLength(152);
     expect(writes.filter((write) => write === 'records.put')).toEqual([]);
     expect(writes.length).toBeLessThanOrEqual(157);
-    expect(rig.world.telemetry.named('record_finished')).toMatchObject([{ outcome: 'cancelled', count: 37_900 }]);
+    expect(rig.world.telemetry.named('records_stopped')).toMatchObject([{ outcome: 'cancelled', count: 37_900 }]);
   });
 
   it('let the outcomes of workers that are still at it prevail, and wait for them', async () => {

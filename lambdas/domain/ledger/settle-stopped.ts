@@ -1,17 +1,8 @@
 import pLimit from 'p-limit';
-import {
-  CHUNK_RECORDS,
-  chunkCount,
-  isTerminal,
-  recordNoAt,
-  type LedgerChunk,
-  type RecordRow,
-  type StopOrder,
-  type Submission,
-} from '../model.ts';
+import { CHUNK_RECORDS, chunkCount, type LedgerChunk, type StopOrder, type Submission } from '../model.ts';
 import { closeFullChunks, finalizeIfComplete, type CompletionDeps } from './settlement.ts';
 import { isDraining } from '../submissions/stop.ts';
-import { chunkSize, emptyChunk, openOffsets, outcomeAt, reasonAt } from './ledger.ts';
+import { chunkSize, emptyChunk, openOffsets } from './ledger.ts';
 import type { LedgerMarks, LedgerStore } from './ports.ts';
 
 /*
@@ -55,15 +46,15 @@ export async function settleStopped(
   await pLimit(PARALLEL_WRITES).map(allChunks(submission, ledger), async (chunk) => {
     const open = openOffsets(chunk, chunkSize(chunk));
     if (open.length > 0 && isOver()) return;
-    if (open.length === 0) return void full.push(chunk);
-    const stored = await deps.ledger.mark(submissionId, chunk.chunk, marksFor(stop, open), expiresAtSeconds);
+    const marks = marksFor(stop, open);
+    const stored =
+      open.length === 0 ? chunk : await deps.ledger.mark(submissionId, chunk.chunk, marks, expiresAtSeconds);
     settled += open.length;
     full.push({ ...stored, size: chunkSize(chunk) });
   });
   if (settled > 0) {
-    const { state, reason } = endOf(stop);
     const about = { submissionId, tenantId, ...(lane && { lane }) };
-    deps.telemetry.emit({ name: 'record_finished', level: 'info', ...about, outcome: state, reason, count: settled });
+    deps.telemetry.emit({ name: 'records_stopped', level: 'info', ...about, outcome: stop.kind, count: settled });
   }
   if (isDraining(submission, deps.clock.now())) return settled;
   if (chunkCount(submission.fanOut.records) === 0) await finalizeIfComplete(deps, submission);
@@ -71,49 +62,7 @@ export async function settleStopped(
   return settled;
 }
 
-const endOf = ({ kind }: StopOrder) =>
-  kind === 'cancelled'
-    ? ({ state: 'cancelled', reason: 'cancelled' } as const)
-    : ({ state: 'failed', reason: 'deadline_passed' } as const);
-
 const marksFor = (stop: StopOrder, offsets: readonly number[]): LedgerMarks =>
   stop.kind === 'cancelled'
     ? { succeeded: [], cancelled: offsets, failed: new Map() }
     : { succeeded: [], cancelled: [], failed: new Map([['deadline_passed', offsets]]) };
-
-/**
- * The outcome of a record that only the ledger has, because its submission was stopped before a worker finished it: as a row.
- *
- * @param row - The stored row, where there is one. A terminal one decides by itself.
- * @returns undefined when the ledger says nothing of the kind, or a replay has opened the row again and ended before it told the ledger.
- */
-export function stoppedRow(
-  submission: Submission,
-  ledger: LedgerChunk | undefined,
-  offset: number,
-  row: RecordRow | undefined,
-): RecordRow | undefined {
-  if (ledger === undefined || (row !== undefined && isTerminal(row.state))) return undefined;
-  if (row?.reason === 'redriven' && submission.stop === undefined) return undefined;
-  const outcome = outcomeAt(ledger, offset);
-  const isExpired = outcome === 'failed' && reasonAt(ledger, offset) === 'deadline_passed';
-  if (outcome !== 'cancelled' && !isExpired) return undefined;
-  const { submissionId, createdAtMs, updatedAtMs, expiresAtSeconds, stop } = submission;
-  const {
-    waitingOn: _on,
-    waitingUntilMs: _until,
-    detail: _detail,
-    ...known
-  } = row ?? {
-    submissionId,
-    recordNo: recordNoAt(ledger.chunk, offset),
-    attempts: 0,
-    generation: 0,
-    redrives: 0,
-    answers: {},
-    firstEnqueuedAtMs: createdAtMs,
-    updatedAtMs: stop?.atMs ?? updatedAtMs,
-    expiresAtSeconds,
-  };
-  return { ...known, ...endOf({ kind: isExpired ? 'expired' : 'cancelled', atMs: 0 }) };
-}
