@@ -20,6 +20,7 @@ import {
 } from '../../lambdas/domain/queues/messages.ts';
 import { isReasonCode, reasonOf, type ReasonCode } from '../../lambdas/domain/reasons.ts';
 import { whyNot } from '../../lambdas/domain/redrive/select.ts';
+import { TERMS_OF_0_1_0 } from '../../lambdas/domain/submissions/terms.ts';
 import { UnsupportedVersionError } from '../../lambdas/domain/versions.ts';
 import { startTables, type TestTables } from '../contracts/tables.ts';
 import { makeRow, SUBMISSION_ID, TENANT_ID } from '../support/factories.ts';
@@ -68,6 +69,7 @@ describe('what 0.1.0 stored and sent', () => {
     const { submission } = parseMeta(of(RELEASED.items.heads, name));
     expect(submission).toMatchObject({ submissionId: SUBMISSION_ID, tenantId: TENANT_ID, format: 'csv' });
     expect(submission).not.toHaveProperty('storedState');
+    expect(submission.terms).toEqual(TERMS_OF_0_1_0);
   });
 
   test.each(Object.keys(RELEASED.items.rows))('reads the row of a record, and writes the same: %s', (name) => {
