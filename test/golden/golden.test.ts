@@ -196,7 +196,7 @@ describe('what a later version stored and sent', () => {
     expect(reopened.failed).toEqual(
       new Map([
         ['attempts_exhausted', new Set([5, 6])],
-        ['duplicate_record', new Set([250])],
+        ['duplicate_record', new Set([248])],
       ]),
     );
   });
