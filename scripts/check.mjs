@@ -13,7 +13,7 @@ await requireNode();
 
 const root = resolve(import.meta.dirname, '..');
 
-/** @typedef {{ name: string, command: string }} Check */
+/** `informs`: what it printed is shown at the end. @typedef {{ name: string, command: string, informs?: boolean }} Check */
 
 /** Longest first, so that the last one to finish is a short one. @type {Check[]} */
 const checks = [
@@ -31,6 +31,7 @@ const checks = [
   { name: 'lint', command: 'oxlint' },
   { name: 'licences', command: 'node scripts/licences.mjs --check' },
   { name: 'format', command: 'prettier --check --log-level warn .' },
+  { name: 'lines', command: 'node scripts/lines.mjs', informs: true },
 ];
 
 const wanted = process.argv.slice(2);
@@ -43,7 +44,10 @@ if (selected.length === 0) {
 const waiting = [...selected];
 /** @type {string[]} */
 const failed = [];
+/** @type {string[]} */
+const reports = [];
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+for (const report of reports) console.log(`\n${report}\n`);
 console.log(failed.length === 0 ? `All ${selected.length} checks passed.` : `Failed: ${failed.join(', ')}.`);
 process.exit(failed.length === 0 ? 0 : 1);
 
@@ -54,6 +58,7 @@ async function work() {
     const { passed, output } = await run(check.command);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     console.log(`${passed ? 'ok  ' : 'FAIL'}  ${check.name.padEnd(24)}${seconds.padStart(6)} s`);
+    if (passed && check.informs === true) reports.push(output);
     if (passed) continue;
     failed.push(check.name);
     console.log(`\n$ ${check.command}\n${output}\n`);

@@ -1,3 +1,5 @@
+import { markdownTable } from 'markdown-table';
+
 /** One number of a benchmark, in words, and what it should be. */
 export interface Figure {
   readonly what: string;
@@ -75,16 +77,7 @@ export function tableOf(results: readonly BenchResult[]): string {
       met === undefined ? '' : met ? 'met' : 'NOT MET',
     ]),
   );
-  const lines = [[...HEAD], ...rows];
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return markdownTable([[...HEAD], ...rows]);
 }
 
 /** The value below which `share` of the values lie; 0 of none. */

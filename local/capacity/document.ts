@@ -1,3 +1,4 @@
+import { markdownTable } from 'markdown-table';
 import { PRICES, priceOf, type Priced } from '../../config/prices.ts';
 import {
   ASSUMPTIONS,
@@ -114,13 +115,7 @@ function standingTable(standing: Standing): string {
   );
 }
 
-/** As the formatter writes tables: cells as wide as the widest of their column. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
-}
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => markdownTable([head, ...rows]);
 
 const count = (amount: number): string => amount.toLocaleString('en-US');
 const percent = (share: number): string => `${Math.round(share * 100)} %`;

@@ -116,10 +116,10 @@ async function openCloud(
     find: (id) => resources.find(({ arn, physicalId }) => physicalId === id || (arn !== '' && arn === id)),
     credentialsFor: (roleArn, functionName) => credentials.forFunction(roleArn, functionName),
     operatorCredentials: credentials.operator,
-    authorize: (request) => authorizer.authorize(questionOf(request, policies, credentials)),
+    authorize: (request) => authorizer.authorize(queryOf(request, policies, credentials)),
     async publish({ principal, topicArn, subject, message, context = {} }) {
       const request = { principal, action: 'sns:Publish', resource: topicArn, context };
-      const decision = await authorizer.authorize(questionOf(request, policies, credentials));
+      const decision = await authorizer.authorize(queryOf(request, policies, credentials));
       if (decision.allowed) await sns.publish(topicArn, subject, message);
       return decision;
     },
@@ -152,7 +152,7 @@ async function stopAll({ front, upstreams, fauxqs, dynalite }: Partial<Running>)
   await Promise.all([fauxqs?.stop(), dynalite?.stop()]);
 }
 
-function questionOf(
+function queryOf(
   request: AuthorizationRequest,
   policies: PolicySet,
   credentials: Credentials,

@@ -1,6 +1,7 @@
 /**
  * Breaks things on purpose while records run, and shows that nothing is lost: `npm run drill`, or one drill by its name.
  */
+import { markdownTable } from 'markdown-table';
 import { runCommand } from '../command.ts';
 import { parseOptions, wholeNumber } from '../options.ts';
 import { runUntilStopped } from '../shutdown.ts';
@@ -77,12 +78,7 @@ const isKept = ({ records, accounted, goodFailed, doubleOutcomes }: DrillReport)
 
 function tableOf(reports: readonly DrillReport[]): string {
   const rows = [COLUMNS.map(String), ...reports.map((report) => COLUMNS.map((column) => String(report[column])))];
-  const widths = COLUMNS.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, index) => (index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
-      .join('  ');
-  return rows.map(line).join('\n');
+  return markdownTable(rows, { align: ['left', 'left', ...COLUMNS.slice(2).map(() => 'right')] });
 }
 
 function say(text: string): number {

@@ -1,3 +1,4 @@
+import { markdownTable } from 'markdown-table';
 import { PAGE, type DrillResult } from './drill.ts';
 
 const HEAD = ['alarm', 'fault', 'rang after', 'silent after', 'others that rang'] as const;
@@ -23,8 +24,5 @@ export function tableOf(results: readonly DrillResult[]): string {
       ];
     });
   });
-  const widths = HEAD.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  return [[...HEAD], ...rows]
-    .map((row) => row.map((cell, column) => (column === 4 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '))
-    .join('\n');
+  return markdownTable([[...HEAD], ...rows]);
 }

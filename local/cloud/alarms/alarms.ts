@@ -8,7 +8,7 @@ import {
   type CompositeAlarm,
   type MetricAlarm,
 } from './definitions.ts';
-import { judge, SPARE_PERIODS, type Verdict } from './judge.ts';
+import { evaluateAlarm, SPARE_PERIODS, type Evaluation } from './evaluation.ts';
 import { evaluateMath } from './math/evaluate.ts';
 import type { Series } from './math/values.ts';
 import { alarmsIn, holds } from './rule.ts';
@@ -80,23 +80,23 @@ export class Alarms {
   evaluate(nowMs: number): Transition[] {
     const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
     const transitions: Transition[] = [];
-    const apply = (alarm: AlarmDefinition, verdict: Verdict, because: readonly AlarmDefinition[]): void => {
+    const apply = (alarm: AlarmDefinition, evaluation: Evaluation, because: readonly AlarmDefinition[]): void => {
       const { state: from } = this.#statusOf(alarm);
-      const { state } = verdict;
+      const { state } = evaluation;
       if (state === undefined || state === from) return;
-      const reason = verdict.reason();
+      const reason = evaluation.reason();
       this.#status.set(alarm, { state, sinceMs: nowMs, reason });
       transitions.push({ atMs: nowMs, alarm, from, to: state, reason, because });
     };
     for (const alarm of this.#metric) {
       if (this.#isTooEarly(alarm, endMs)) continue;
-      apply(alarm, judge(alarm, valuesOf(alarm, this.#store, endMs)), []);
+      apply(alarm, evaluateAlarm(alarm, valuesOf(alarm, this.#store, endMs)), []);
     }
     for (const alarm of this.#composite) {
       const because = alarmsIn(alarm.rule)
         .map((name) => this.#find(name))
         .filter((child) => this.#statusOf(child).state === 'ALARM');
-      apply(alarm, this.#judgeRule(alarm, because), because);
+      apply(alarm, this.#evaluateRule(alarm, because), because);
     }
     for (const transition of transitions) for (const observer of this.#observers) observer(transition);
     return transitions;
@@ -113,7 +113,7 @@ export class Alarms {
     return () => void this.#observers.delete(observer);
   }
 
-  #judgeRule({ rule, ruleText }: CompositeAlarm, because: readonly AlarmDefinition[]): Verdict {
+  #evaluateRule({ rule, ruleText }: CompositeAlarm, because: readonly AlarmDefinition[]): Evaluation {
     const isAlarm = holds(rule, (name) => this.#statusOf(this.#find(name)).state);
     if (!isAlarm) return { state: 'OK', reason: () => `The rule does not hold: ${ruleText}` };
     return { state: 'ALARM', reason: () => `In alarm: ${because.map(({ name }) => name).join(', ') || ruleText}` };

@@ -6,7 +6,7 @@ import { authorizerAnswer, evaluate, type AuthorizerAnswer } from './policy.ts';
 
 const MAX_CACHED = 10_000;
 
-export interface AuthorizationQuestion {
+export interface AuthorizerCall {
   readonly definition: AuthorizerDefinition;
   readonly methodArn: string;
   header(name: string): string | undefined;
@@ -36,21 +36,21 @@ export class AuthorizerCache {
    * @returns what the function gets as `requestContext.authorizer`
    * @throws GatewayError when the caller is not let in
    */
-  async authorize(question: AuthorizationQuestion): Promise<Record<string, string>> {
-    const { definition, methodArn } = question;
-    const identity = definition.identityHeaders.map((name) => question.header(name));
+  async authorize(call: AuthorizerCall): Promise<Record<string, string>> {
+    const { definition, methodArn } = call;
+    const identity = definition.identityHeaders.map((name) => call.header(name));
     // Who brings nothing to be known by is refused without asking; with nothing to ask for, nothing is cached.
     if (identity.some((value) => value === undefined || value === '')) throw new GatewayError('UNAUTHORIZED');
     const [token = ''] = identity;
     if (definition.validation !== undefined && !definition.validation.test(token))
       throw new GatewayError('UNAUTHORIZED');
 
-    const answer = await this.#answer(question, JSON.stringify([definition.id, ...identity]), token);
-    const verdict = evaluate(answer.policyDocument, methodArn);
-    if (verdict === 'denied') {
+    const answer = await this.#answer(call, JSON.stringify([definition.id, ...identity]), token);
+    const decision = evaluate(answer.policyDocument, methodArn);
+    if (decision === 'denied') {
       throw new GatewayError('ACCESS_DENIED', 'User is not authorized to access this resource with an explicit deny');
     }
-    if (verdict === 'not_allowed') throw new GatewayError('ACCESS_DENIED');
+    if (decision === 'not_allowed') throw new GatewayError('ACCESS_DENIED');
     const context = Object.entries(answer.context ?? {}).map(([name, value]): [string, string] => [
       name,
       String(value),
@@ -58,15 +58,15 @@ export class AuthorizerCache {
     return { principalId: answer.principalId, ...Object.fromEntries(context) };
   }
 
-  async #answer(question: AuthorizationQuestion, key: string, token: string): Promise<AuthorizerAnswer> {
-    const { definition } = question;
+  async #answer(call: AuthorizerCall, key: string, token: string): Promise<AuthorizerAnswer> {
+    const { definition } = call;
     const nowMs = performance.now();
     const cached = this.#cached.get(key);
     if (cached !== undefined && cached.untilMs > nowMs) return cached.answer;
     const event =
       definition.type === 'TOKEN'
-        ? { type: 'TOKEN', authorizationToken: token, methodArn: question.methodArn }
-        : { ...question.event(), type: 'REQUEST', methodArn: question.methodArn };
+        ? { type: 'TOKEN', authorizationToken: token, methodArn: call.methodArn }
+        : { ...call.event(), type: 'REQUEST', methodArn: call.methodArn };
     const result = await this.#invoke(definition.functionArn, this.#sourceArn(definition.id), JSON.stringify(event));
     const answer = parseAnswer(result);
     if (definition.cacheMs > 0 && definition.identityHeaders.length > 0) {

@@ -83,7 +83,7 @@ export class StackEvaluation {
     const model = resourceModels[resource.Type];
     if (model === undefined) {
       throw new LocalCloudError(
-        `${place}: the local cloud does not know this type. Add it to local/templates/types, or to the ignored types there if nothing on this machine depends on it.`,
+        `${place}: the local cloud does not know this type. Add it to templates/types of the local cloud, or to the ignored types there if nothing on this machine depends on it.`,
       );
     }
     const properties = this.#properties(resource, model, place);
@@ -107,7 +107,7 @@ export class StackEvaluation {
       if (model.harmless?.[name] !== undefined) continue;
       if (!model.understood.includes(name)) {
         throw new LocalCloudError(
-          `${place}: the local cloud does not act on the property ${name}, which may matter. Teach it in local/templates/types, or list it as harmless there with a reason.`,
+          `${place}: the local cloud does not act on the property ${name}, which may matter. Teach it in templates/types of the local cloud, or list it as harmless there with a reason.`,
         );
       }
       const evaluated = evaluate({ [name]: value }, this.scope(`${place}, property ${name}`));

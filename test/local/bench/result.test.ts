@@ -39,10 +39,10 @@ describe('the result of a benchmark', () => {
 
   it('is a table with a line for each figure', () => {
     const lines = tableOf([GOOD, BAD]).split('\n');
-    expect(lines).toHaveLength(5);
-    expect(lines[1]).toMatch(/^drain +rate +0\.985 +≥ 0\.98 +met$/);
-    expect(lines[2]).toMatch(/^ +limit +200 calls\/s +–$/);
-    expect(lines[3]).toMatch(/^ops +log bytes +412 B +≤ 300 B +NOT MET$/);
+    expect(lines).toHaveLength(6);
+    expect(lines[2]).toMatch(/^\| drain +\| rate +\| 0\.985 +\| ≥ 0\.98 +\| met +\|$/);
+    expect(lines[3]).toMatch(/^\| +\| limit +\| 200 calls\/s +\| – +\| +\|$/);
+    expect(lines[4]).toMatch(/^\| ops +\| log bytes +\| 412 B +\| ≤ 300 B +\| NOT MET \|$/);
   });
 });
 

@@ -2,13 +2,13 @@ import type { AuthorizationDecision, Denial, StatementReference, UsedStatement }
 import { baseArn } from './arns.ts';
 import { type ConditionContext, mentionedConditionKeys, relevantContext } from './context.ts';
 import { conditionKeysOf } from './documents.ts';
-import { ALLOWED, type Decision, implicitRefusal, type Question } from './decision.ts';
+import { ALLOWED, type Decision, implicitRefusal, type AuthorizationQuery } from './decision.ts';
 import { keyActionsFor, SERVICE_OWNED_KEY } from './keys.ts';
 import { type NamedPolicy, type PolicySet, statementsOf, withoutStatement } from './policies.ts';
 import type { Principal } from './principals.ts';
 import { simulate } from './simulation.ts';
 
-/** Object keys and prefixes make many different questions; beyond this many answers the cache starts again. */
+/** Object keys and prefixes make many different queries; beyond this many answers the cache starts again. */
 const MAX_CACHED = 50_000;
 const MAX_DENIALS = 10_000;
 const LEADING_KEYS = 'dynamodb:leadingkeys';
@@ -26,7 +26,7 @@ export class Authorizer {
   readonly #statements: ReadonlyMap<string, StatementReference>;
   readonly #mentioned: ReadonlySet<string>;
   readonly #mentionedByRole = new Map<string, ReadonlySet<string>>();
-  readonly #decisions = new Map<string, { question: Question; decision: Decision }>();
+  readonly #decisions = new Map<string, { query: AuthorizationQuery; decision: Decision }>();
   readonly #uses = new Map<string, Map<string, number>>();
   readonly #denials: Denial[] = [];
 
@@ -44,24 +44,24 @@ export class Authorizer {
   }
 
   /** Decides, and records a refusal or the use of the statements that allowed it. */
-  async authorize(question: Question): Promise<AuthorizationDecision> {
-    if (question.principal.kind === 'operator') return ALLOWED;
-    const decision = await this.decide(question);
-    if (decision.allowed) for (const id of decision.statements) this.#countUse(id, question.action);
-    else this.#recordDenial(question.principal, decision);
+  async authorize(query: AuthorizationQuery): Promise<AuthorizationDecision> {
+    if (query.principal.kind === 'operator') return ALLOWED;
+    const decision = await this.decide(query);
+    if (decision.allowed) for (const id of decision.statements) this.#countUse(id, query.action);
+    else this.#recordDenial(query.principal, decision);
     return decision;
   }
 
   /** Decides without recording anything. */
-  async decide(question: Question): Promise<Decision> {
-    if (question.principal.kind === 'operator') return ALLOWED;
-    const { values, cacheKey } = relevantContext(this.#contextOf(question), this.#mentionedBy(question.principal));
-    const key = `${question.principal.arn}\n${question.action}\n${question.resource}\n${cacheKey}`;
+  async decide(query: AuthorizationQuery): Promise<Decision> {
+    if (query.principal.kind === 'operator') return ALLOWED;
+    const { values, cacheKey } = relevantContext(this.#contextOf(query), this.#mentionedBy(query.principal));
+    const key = `${query.principal.arn}\n${query.action}\n${query.resource}\n${cacheKey}`;
     const known = this.#decisions.get(key);
     if (known !== undefined) return known.decision;
-    const decision = await this.#decideWithKey(question, values);
+    const decision = await this.#decideWithKey(query, values);
     if (this.#decisions.size >= MAX_CACHED) this.#decisions.clear();
-    this.#decisions.set(key, { question, decision });
+    this.#decisions.set(key, { query, decision });
     return decision;
   }
 
@@ -73,10 +73,10 @@ export class Authorizer {
     const policies = withoutStatement(this.#policies, statement);
     const other = new Authorizer(policies, this.#keys, { region: this.#region, accountId: this.#accountId });
     const refused: Omit<Denial, 'atMs'>[] = [];
-    for (const { question, decision } of this.#decisions.values()) {
+    for (const { query, decision } of this.#decisions.values()) {
       if (!decision.allowed) continue;
-      const principal = withRoleOf(question.principal, policies);
-      const { allowed, action, resource, message } = await other.decide({ ...question, principal });
+      const principal = withRoleOf(query.principal, policies);
+      const { allowed, action, resource, message } = await other.decide({ ...query, principal });
       if (allowed) continue;
       refused.push({ principal: principal.arn, functionName: principal.functionName, action, resource, message });
     }
@@ -101,30 +101,30 @@ export class Authorizer {
       .map(([, statement]) => statement);
   }
 
-  async #decideWithKey(question: Question, values: Record<string, string | string[]>): Promise<Decision> {
-    const own = await simulate(question, values, this.#policies, this.#accountId);
-    const key = own.allowed ? this.#keys.get(baseArn(question.resource)) : undefined;
+  async #decideWithKey(query: AuthorizationQuery, values: Record<string, string | string[]>): Promise<Decision> {
+    const own = await simulate(query, values, this.#policies, this.#accountId);
+    const key = own.allowed ? this.#keys.get(baseArn(query.resource)) : undefined;
     if (key === undefined) return own;
     const statements = [...own.statements];
-    for (const action of keyActionsFor(question.action)) {
-      const decision = await this.#decideKey(question, action, key);
+    for (const action of keyActionsFor(query.action)) {
+      const decision = await this.#decideKey(query, action, key);
       if (!decision.allowed) return decision;
       statements.push(...decision.statements);
     }
     return { ...own, statements };
   }
 
-  async #decideKey(question: Question, action: string, key: string): Promise<Decision> {
+  async #decideKey(query: AuthorizationQuery, action: string, key: string): Promise<Decision> {
     if (key.startsWith(SERVICE_OWNED_KEY)) {
-      if (question.principal.kind === 'role') return ALLOWED;
-      return implicitRefusal({ principal: question.principal, action, resource: key }, 'resource');
+      if (query.principal.kind === 'role') return ALLOWED;
+      return implicitRefusal({ principal: query.principal, action, resource: key }, 'resource');
     }
-    const service = question.action.split(':')[0];
-    const context = { ...question.context, 'kms:ViaService': `${service}.${this.#region}.amazonaws.com` };
-    return this.decide({ principal: question.principal, action, resource: key, context });
+    const service = query.action.split(':')[0];
+    const context = { ...query.context, 'kms:ViaService': `${service}.${this.#region}.amazonaws.com` };
+    return this.decide({ principal: query.principal, action, resource: key, context });
   }
 
-  /** Keys that tell items apart count for those roles only that are restricted by them: to others they are all one question. */
+  /** Keys that tell items apart count for those roles only that are restricted by them: to others they are all one query. */
   #mentionedBy(principal: Principal): ReadonlySet<string> {
     if (principal.kind !== 'role') return this.#mentioned;
     const { role } = principal;
@@ -137,7 +137,7 @@ export class Authorizer {
     return mentioned;
   }
 
-  #contextOf({ principal, context }: Question): ConditionContext {
+  #contextOf({ principal, context }: AuthorizationQuery): ConditionContext {
     return {
       'aws:SecureTransport': 'true',
       'aws:RequestedRegion': this.#region,

@@ -44,7 +44,7 @@ export function mentionedConditionKeys(policies: Iterable<{ place: string; docum
     for (const key of conditionKeysOf(document)) {
       if (!SUPPLIED.has(key)) {
         throw new LocalCloudError(
-          `${place} has a condition on ${key}, which the local cloud has no value for; see local/aws/authorization/context.ts.`,
+          `${place} has a condition on ${key}, which the local cloud has no value for; see aws/authorization/context.ts of the local cloud.`,
         );
       }
       mentioned.add(key);

@@ -4,7 +4,7 @@ import type { ConditionContext } from './context.ts';
 import type { Principal } from './principals.ts';
 
 /** One action on one resource. */
-export interface Question {
+export interface AuthorizationQuery {
   readonly principal: Principal;
   readonly action: string;
   readonly resource: string;
@@ -28,25 +28,25 @@ const MISSING = {
 } as const;
 
 /** A refusal because nothing allows it. */
-export function implicitRefusal(question: Question, missing: keyof typeof MISSING): Decision {
-  return refusal(question, `${MISSING[missing]} ${question.action} action`);
+export function implicitRefusal(query: AuthorizationQuery, missing: keyof typeof MISSING): Decision {
+  return refusal(query, `${MISSING[missing]} ${query.action} action`);
 }
 
 /** A refusal in the words of AWS: who may not do what on which resource, and why. */
-export function refusal(question: Question, reason: string): Decision {
-  const { principal, action, resource } = question;
+export function refusal(query: AuthorizationQuery, reason: string): Decision {
+  const { principal, action, resource } = query;
   const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
   return { allowed: false, message, statements: [], action, resource };
 }
 
 /** The refusal that a simulation's analysis amounts to. */
-export function refusalOf(question: Question, analysis: RequestAnalysis | undefined): Decision {
+export function refusalOf(query: AuthorizationQuery, analysis: RequestAnalysis | undefined): Decision {
   const reasons = analysis === undefined ? [] : getDenialReasons(analysis);
   const explicit = reasons.find(({ denialType }) => denialType === 'Explicit');
   if (explicit !== undefined) {
     const kind = explicit.policyType === 'resource' ? 'a resource-based' : 'an identity-based';
-    return refusal(question, `with an explicit deny in ${kind} policy`);
+    return refusal(query, `with an explicit deny in ${kind} policy`);
   }
-  if (reasons.some(({ policyType }) => policyType === 'pb')) return implicitRefusal(question, 'boundary');
-  return implicitRefusal(question, question.principal.kind === 'role' ? 'identity' : 'resource');
+  if (reasons.some(({ policyType }) => policyType === 'pb')) return implicitRefusal(query, 'boundary');
+  return implicitRefusal(query, query.principal.kind === 'role' ? 'identity' : 'resource');
 }

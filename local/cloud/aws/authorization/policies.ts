@@ -117,7 +117,7 @@ function collectRoles(deployed: readonly DeployedResource[]): Map<string, Role> 
     const own = managed.get(arn) ?? awsManaged(arn);
     if (own !== undefined) return own;
     throw new LocalCloudError(
-      `${place(resource)} uses the managed policy ${arn}; say what it allows in local/aws/authorization/aws-managed-policies.ts.`,
+      `${place(resource)} uses the managed policy ${arn}; say what it allows in aws/authorization/aws-managed-policies.ts of the local cloud.`,
     );
   };
   const roles = new Map<string, Role>();

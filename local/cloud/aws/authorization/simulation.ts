@@ -1,6 +1,6 @@
 import { type RequestAnalysis, runSimulation } from '@cloud-copilot/iam-simulate';
 import { baseArn } from './arns.ts';
-import { ALLOWED, type Decision, type Question, refusal, refusalOf } from './decision.ts';
+import { ALLOWED, type Decision, type AuthorizationQuery, refusal, refusalOf } from './decision.ts';
 import { type NamedPolicy, type PolicySet, statementId } from './policies.ts';
 
 /**
@@ -10,12 +10,12 @@ import { type NamedPolicy, type PolicySet, statementId } from './policies.ts';
  * @param values condition keys of the request
  */
 export async function simulate(
-  question: Question,
+  query: AuthorizationQuery,
   values: Record<string, string | string[]>,
   policies: PolicySet,
   accountId: string,
 ): Promise<Decision> {
-  const { principal, action, resource } = question;
+  const { principal, action, resource } = query;
   const role = principal.kind === 'role' ? principal.role : undefined;
   const owner = baseArn(resource);
   const trust = action === 'sts:AssumeRole' ? policies.roles.get(resource)?.trust : undefined;
@@ -40,10 +40,10 @@ export async function simulate(
     {},
   );
   if (result.resultType === 'error') {
-    return refusal(question, `because the policy simulator does not accept it: ${JSON.stringify(result.errors)}`);
+    return refusal(query, `because the policy simulator does not accept it: ${JSON.stringify(result.errors)}`);
   }
   const analysis = result.resultType === 'single' ? result.result.analysis : result.results[0]?.analysis;
-  if (result.overallResult !== 'Allowed' || analysis === undefined) return refusalOf(question, analysis);
+  if (result.overallResult !== 'Allowed' || analysis === undefined) return refusalOf(query, analysis);
   return { ...ALLOWED, statements: grants(analysis, role?.name ?? '', owner, resourcePolicies) };
 }
 

@@ -79,7 +79,7 @@ export class Front {
     }
     if (call.method === 'OPTIONS' && service.preflight !== undefined) return service.preflight(call);
     if (service.buffersBody) await call.readBody();
-    authenticate(call, credentials, service.buffersBody ? () => sha256(call.body) : () => streamedHash(call));
+    await authenticate(call, credentials, service.buffersBody ? () => sha256(call.body) : () => streamedHash(call));
     return service.handle(call);
   }
 
@@ -118,7 +118,7 @@ function serviceOf(call: Call): string {
   return 's3';
 }
 
-function authenticate(call: Call, credentials: Credentials, payloadHash: () => string): void {
+async function authenticate(call: Call, credentials: Credentials, payloadHash: () => string): Promise<void> {
   const { claim } = call;
   if (claim === undefined) return;
   const owner = credentials.ownerOf(claim.accessKeyId);
@@ -132,7 +132,7 @@ function authenticate(call: Call, credentials: Credentials, payloadHash: () => s
       throw new AwsError(403, 'InvalidToken', 'The security token included in the request is invalid.');
     }
     const hash = claim.form === 'query' ? 'UNSIGNED-PAYLOAD' : payloadHash();
-    if (!isSignedWith(secretAccessKey, claim, call, hash)) throw signatureMismatch();
+    if (!(await isSignedWith(secretAccessKey, claim, call, hash))) throw signatureMismatch();
   }
   call.principal = owner.principal;
 }

@@ -1,5 +1,6 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { SignatureV4 } from '@smithy/signature-v4';
 
 /** What a request says about who signed it, and how. */
 export interface SignatureClaim {
@@ -80,24 +81,6 @@ function claim(
   };
 }
 
-/** Whether the request carries the signature that the secret gives for it (AWS Signature Version 4). */
-export function isSignedWith(
-  secret: string,
-  found: SignatureClaim,
-  request: SignedRequest,
-  payloadHash: string,
-): boolean {
-  const toSign = [
-    'AWS4-HMAC-SHA256',
-    found.date,
-    found.scope,
-    sha256(canonicalRequest(found, request, payloadHash)),
-  ].join('\n');
-  const expected = hmac(signingKey(secret, found.scope), toSign);
-  const given = Buffer.from(found.signature, 'hex');
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
 /** When a presigned URL was signed, ms since the epoch; NaN when its date is malformed. */
 export function signedAtMs(found: SignatureClaim): number {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(found.date) ?? [];
@@ -108,56 +91,79 @@ export function sha256(data: string | Buffer): string {
   return hash('sha256', data);
 }
 
-function canonicalRequest(found: SignatureClaim, request: SignedRequest, payloadHash: string): string {
-  // S3 signs the path as it is sent; every other service signs it encoded once more.
-  const path = found.service === 's3' ? canonicalPath(request.path) : encodePath(canonicalPath(request.path));
-  const query = request.query
-    .filter(([name]) => name !== 'X-Amz-Signature')
-    .map(([name, value]) => [encode(name), encode(value)] as const)
-    .sort(([a, x], [b, y]) => (a === b ? compare(x, y) : compare(a, b)))
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
-  const headers = found.signedHeaders.map((name) => `${name}:${headerValue(request.headers[name])}\n`).join('');
-  return [request.method, path, query, headers, found.signedHeaders.join(';'), payloadHash].join('\n');
+/** Whether the request carries the signature that the secret gives for it (AWS Signature Version 4). */
+export async function isSignedWith(
+  secretAccessKey: string,
+  found: SignatureClaim,
+  request: SignedRequest,
+  payloadHash: string,
+): Promise<boolean> {
+  const expected = Buffer.from(await new Verifier(secretAccessKey, found).signatureOf(request, payloadHash), 'hex');
+  const given = Buffer.from(found.signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function canonicalPath(path: string): string {
-  return path
-    .split('/')
-    .map((segment) => encode(decodeURIComponent(segment)))
-    .join('/');
+/** Signs a request again as its claim says that it was signed. */
+class Verifier extends SignatureV4 {
+  readonly #claim: SignatureClaim;
+
+  constructor(secretAccessKey: string, claim: SignatureClaim) {
+    const { accessKeyId, region, service } = claim;
+    // S3 signs the path as it is sent; every other service signs it encoded once more.
+    const uriEscapePath = service !== 's3';
+    super({ credentials: { accessKeyId, secretAccessKey }, region, service, sha256: Sha256, uriEscapePath });
+    this.#claim = claim;
+  }
+
+  async signatureOf({ method, path, query, headers }: SignedRequest, payloadHash: string): Promise<string> {
+    const { date, scope, signedHeaders } = this.#claim;
+    const signed = Object.fromEntries(signedHeaders.map((name) => [name, headerValue(headers[name])]));
+    const parts = { protocol: 'http:', hostname: '127.0.0.1', method, path, query: bagOf(query), headers: {} };
+    const canonical = this.createCanonicalRequest(parts, signed, payloadHash);
+    const toSign = await this.createStringToSign(date, scope, canonical, 'AWS4-HMAC-SHA256');
+    const signedAt = signedAtMs(this.#claim);
+    return Number.isNaN(signedAt) ? '' : this.sign(toSign, { signingDate: new Date(signedAt) });
+  }
 }
 
-function encodePath(path: string): string {
-  return path.split('/').map(encode).join('/');
+/** SHA-256 of Node.js, as the signer takes it: a digest, or with a secret an HMAC. */
+class Sha256 {
+  readonly #hash: ReturnType<typeof createHash | typeof createHmac>;
+
+  constructor(secret?: HashSecret) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
+  }
+
+  update(data: Uint8Array): void {
+    this.#hash.update(data);
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+
+  reset(): void {
+    throw new TypeError('A hash is used once.');
+  }
 }
 
-function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+type HashSecret = string | ArrayBuffer | ArrayBufferView;
+
+const bytesOf = (data: HashSecret): string | Uint8Array => {
+  if (typeof data === 'string') return data;
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+};
+
+function bagOf(query: SignedRequest['query']): Record<string, string[]> {
+  const bag: Record<string, string[]> = {};
+  for (const [name, value] of query) (bag[name] ??= []).push(value);
+  return bag;
 }
 
 function headerValue(value: string | string[] | undefined): string {
   return [value ?? ''].flat().join(',').trim().replaceAll(/\s+/g, ' ');
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-const signingKeys = new Map<string, Buffer>();
-
-function signingKey(secret: string, scope: string): Buffer {
-  const cacheKey = `${secret}/${scope}`;
-  const known = signingKeys.get(cacheKey);
-  if (known !== undefined) return known;
-  const key = scope.split('/').reduce<Buffer | string>((parent, part) => hmac(parent, part), `AWS4${secret}`);
-  if (signingKeys.size > 1_000) signingKeys.clear();
-  signingKeys.set(cacheKey, Buffer.from(key));
-  return Buffer.from(key);
-}
-
-function hmac(key: Buffer | string, data: string): Buffer {
-  return createHmac('sha256', key).update(data).digest();
 }
 
 function first(value: string | string[] | undefined): string | undefined {

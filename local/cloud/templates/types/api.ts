@@ -1,4 +1,4 @@
-import { HARMLESS, type Naming, type ResourceModel, withoutArn } from './model.ts';
+import { HARMLESS, type Naming, type ResourceModel, withoutArn, words } from './model.ts';
 
 /** A child of a REST API, with the ARN that API Gateway's own policies use. */
 function child(understood: readonly string[], kind: string, attribute: string | undefined): ResourceModel {
@@ -19,15 +19,9 @@ function apiArn(naming: Naming, kind: string, id: string): string {
 /** The REST API and its parts; the front for it serves them under its own address. */
 export const apiTypes: Readonly<Record<string, ResourceModel>> = {
   'AWS::ApiGateway::RestApi': {
-    understood: [
-      'ApiKeySourceType',
-      'BinaryMediaTypes',
-      'Description',
-      'EndpointConfiguration',
-      'MinimumCompressionSize',
-      'Name',
-      'Policy',
-    ],
+    understood: words(`
+        ApiKeySourceType BinaryMediaTypes Description EndpointConfiguration MinimumCompressionSize Name
+        Policy`),
     harmless: {
       DisableExecuteApiEndpoint: 'there is no other endpoint here',
       FailOnWarnings: 'nothing is imported',
@@ -43,36 +37,17 @@ export const apiTypes: Readonly<Record<string, ResourceModel>> = {
   },
   'AWS::ApiGateway::Resource': child(['ParentId', 'PathPart', 'RestApiId'], 'resources', 'ResourceId'),
   'AWS::ApiGateway::Method': child(
-    [
-      'ApiKeyRequired',
-      'AuthorizationScopes',
-      'AuthorizationType',
-      'AuthorizerId',
-      'HttpMethod',
-      'Integration',
-      'MethodResponses',
-      'OperationName',
-      'RequestModels',
-      'RequestParameters',
-      'RequestValidatorId',
-      'ResourceId',
-      'RestApiId',
-    ],
+    words(`
+        ApiKeyRequired AuthorizationScopes AuthorizationType AuthorizerId HttpMethod Integration
+        MethodResponses OperationName RequestModels RequestParameters RequestValidatorId ResourceId
+        RestApiId`),
     'methods',
     undefined,
   ),
   'AWS::ApiGateway::Authorizer': child(
-    [
-      'AuthType',
-      'AuthorizerCredentials',
-      'AuthorizerResultTtlInSeconds',
-      'AuthorizerUri',
-      'IdentitySource',
-      'IdentityValidationExpression',
-      'Name',
-      'RestApiId',
-      'Type',
-    ],
+    words(`
+        AuthType AuthorizerCredentials AuthorizerResultTtlInSeconds AuthorizerUri IdentitySource
+        IdentityValidationExpression Name RestApiId Type`),
     'authorizers',
     'AuthorizerId',
   ),
@@ -82,24 +57,17 @@ export const apiTypes: Readonly<Record<string, ResourceModel>> = {
     'RequestValidatorId',
   ),
   'AWS::ApiGateway::Model': withoutArn(
-    ['ContentType', 'Description', 'Name', 'RestApiId', 'Schema'],
+    words('ContentType Description Name RestApiId Schema'),
     (naming) => naming.text('Name') ?? naming.logicalId,
   ),
   'AWS::ApiGateway::GatewayResponse': withoutArn(
-    ['ResponseParameters', 'ResponseTemplates', 'ResponseType', 'RestApiId', 'StatusCode'],
+    words('ResponseParameters ResponseTemplates ResponseType RestApiId StatusCode'),
     (naming) => naming.shortId(),
   ),
   'AWS::ApiGateway::Deployment': child(['Description', 'RestApiId', 'StageName'], 'deployments', 'DeploymentId'),
   'AWS::ApiGateway::Stage': {
-    understood: [
-      'AccessLogSetting',
-      'DeploymentId',
-      'Description',
-      'MethodSettings',
-      'RestApiId',
-      'StageName',
-      'Variables',
-    ],
+    understood: words(`
+        AccessLogSetting DeploymentId Description MethodSettings RestApiId StageName Variables`),
     harmless: { Tags: HARMLESS.tags, TracingEnabled: HARMLESS.tracing },
     identify: (naming) => {
       const name = naming.text('StageName') ?? naming.logicalId;

@@ -1,24 +1,11 @@
-import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
+import { HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
 
 /** Functions, what runs them, and the roles they run under. */
 export const computeTypes: Readonly<Record<string, ResourceModel>> = {
   'AWS::Lambda::Function': {
-    understood: [
-      'Architectures',
-      'Code',
-      'Description',
-      'Environment',
-      'EphemeralStorage',
-      'FunctionName',
-      'Handler',
-      'LoggingConfig',
-      'MemorySize',
-      'PackageType',
-      'ReservedConcurrentExecutions',
-      'Role',
-      'Runtime',
-      'Timeout',
-    ],
+    understood: words(`
+        Architectures Code Description Environment EphemeralStorage FunctionName Handler LoggingConfig
+        MemorySize PackageType ReservedConcurrentExecutions Role Runtime Timeout`),
     harmless: {
       KmsKeyArn: HARMLESS.encryption,
       RecursiveLoop: 'loops are not detected here',
@@ -51,20 +38,13 @@ export const computeTypes: Readonly<Record<string, ResourceModel>> = {
       return { physicalId: arn, arn, attributes: { AliasArn: arn } };
     },
   },
-  'AWS::Lambda::Permission': withoutArn(
-    ['Action', 'FunctionName', 'Principal', 'SourceAccount', 'SourceArn'],
-    (naming) => naming.name(undefined, 100),
+  'AWS::Lambda::Permission': withoutArn(words('Action FunctionName Principal SourceAccount SourceArn'), (naming) =>
+    naming.name(undefined, 100),
   ),
   'AWS::Lambda::EventSourceMapping': {
-    understood: [
-      'BatchSize',
-      'Enabled',
-      'EventSourceArn',
-      'FunctionName',
-      'FunctionResponseTypes',
-      'MaximumBatchingWindowInSeconds',
-      'ScalingConfig',
-    ],
+    understood: words(`
+        BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes
+        MaximumBatchingWindowInSeconds ScalingConfig`),
     harmless: { MetricsConfig: 'the event source metrics cost extra and are not collected here', Tags: HARMLESS.tags },
     identify: (naming) => {
       const id = naming.uuid();
@@ -73,11 +53,12 @@ export const computeTypes: Readonly<Record<string, ResourceModel>> = {
     },
   },
   'AWS::Lambda::EventInvokeConfig': withoutArn(
-    ['DestinationConfig', 'FunctionName', 'MaximumEventAgeInSeconds', 'MaximumRetryAttempts', 'Qualifier'],
+    words(`
+        DestinationConfig FunctionName MaximumEventAgeInSeconds MaximumRetryAttempts Qualifier`),
     (naming) => naming.uuid(),
   ),
   'AWS::IAM::Role': {
-    understood: ['AssumeRolePolicyDocument', 'ManagedPolicyArns', 'PermissionsBoundary', 'Policies', 'RoleName'],
+    understood: words('AssumeRolePolicyDocument ManagedPolicyArns PermissionsBoundary Policies RoleName'),
     harmless: {
       Description: 'for people',
       MaxSessionDuration: 'credentials do not expire here',

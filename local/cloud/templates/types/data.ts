@@ -1,4 +1,4 @@
-import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
+import { HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
 
 const table: ResourceModel['identify'] = (naming) => {
   const name = naming.name('TableName', 255);
@@ -9,18 +9,9 @@ const table: ResourceModel['identify'] = (naming) => {
 /** Tables, buckets, secrets and keys. */
 export const dataTypes: Readonly<Record<string, ResourceModel>> = {
   'AWS::DynamoDB::Table': {
-    understood: [
-      'AttributeDefinitions',
-      'BillingMode',
-      'GlobalSecondaryIndexes',
-      'KeySchema',
-      'LocalSecondaryIndexes',
-      'ProvisionedThroughput',
-      'ResourcePolicy',
-      'SSESpecification',
-      'TableName',
-      'TimeToLiveSpecification',
-    ],
+    understood: words(`
+        AttributeDefinitions BillingMode GlobalSecondaryIndexes KeySchema LocalSecondaryIndexes
+        ProvisionedThroughput ResourcePolicy SSESpecification TableName TimeToLiveSpecification`),
     harmless: {
       ContributorInsightsSpecification: 'no insights are collected here',
       DeletionProtectionEnabled: HARMLESS.deletion,
@@ -33,17 +24,9 @@ export const dataTypes: Readonly<Record<string, ResourceModel>> = {
     identify: table,
   },
   'AWS::DynamoDB::GlobalTable': {
-    understood: [
-      'AttributeDefinitions',
-      'BillingMode',
-      'GlobalSecondaryIndexes',
-      'KeySchema',
-      'LocalSecondaryIndexes',
-      'Replicas',
-      'SSESpecification',
-      'TableName',
-      'TimeToLiveSpecification',
-    ],
+    understood: words(`
+        AttributeDefinitions BillingMode GlobalSecondaryIndexes KeySchema LocalSecondaryIndexes Replicas
+        SSESpecification TableName TimeToLiveSpecification`),
     harmless: {
       WarmThroughput: 'the emulator has no throughput limits',
       WriteOnDemandThroughputSettings: 'the emulator has no throughput limits',
@@ -73,7 +56,7 @@ export const dataTypes: Readonly<Record<string, ResourceModel>> = {
   },
   'AWS::S3::BucketPolicy': withoutArn(['Bucket', 'PolicyDocument'], (naming) => naming.name('Bucket', 63)),
   'AWS::SecretsManager::Secret': {
-    understood: ['Description', 'GenerateSecretString', 'KmsKeyId', 'Name', 'SecretString'],
+    understood: words('Description GenerateSecretString KmsKeyId Name SecretString'),
     harmless: { ReplicaRegions: 'there is one region here', Tags: HARMLESS.tags },
     identify: (naming) => {
       // Secrets Manager appends six random characters, so that a secret with the same name has another ARN.
@@ -86,7 +69,7 @@ export const dataTypes: Readonly<Record<string, ResourceModel>> = {
     BlockPublicPolicy: 'nothing is public here: every call needs a permission',
   }),
   'AWS::KMS::Key': {
-    understood: ['Description', 'Enabled', 'KeyPolicy', 'KeySpec', 'KeyUsage'],
+    understood: words('Description Enabled KeyPolicy KeySpec KeyUsage'),
     harmless: {
       BypassPolicyLockoutSafetyCheck: 'the operator is never locked out here',
       EnableKeyRotation: HARMLESS.encryption,

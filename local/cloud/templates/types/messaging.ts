@@ -1,4 +1,4 @@
-import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
+import { HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
 
 /**
  * Queues, topics and what sends to them on a schedule. A queue's `MessageRetentionPeriod` is reported but not enforced:
@@ -6,18 +6,10 @@ import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
  */
 export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
   'AWS::SQS::Queue': {
-    understood: [
-      'DelaySeconds',
-      'KmsMasterKeyId',
-      'MaximumMessageSize',
-      'MessageRetentionPeriod',
-      'QueueName',
-      'ReceiveMessageWaitTimeSeconds',
-      'RedriveAllowPolicy',
-      'RedrivePolicy',
-      'SqsManagedSseEnabled',
-      'VisibilityTimeout',
-    ],
+    understood: words(`
+        DelaySeconds KmsMasterKeyId MaximumMessageSize MessageRetentionPeriod QueueName
+        ReceiveMessageWaitTimeSeconds RedriveAllowPolicy RedrivePolicy SqsManagedSseEnabled
+        VisibilityTimeout`),
     harmless: { KmsDataKeyReusePeriodSeconds: HARMLESS.encryption, Tags: HARMLESS.tags },
     identify: (naming) => {
       const name = naming.name('QueueName', 80);
@@ -39,25 +31,16 @@ export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
   },
   'AWS::SNS::TopicPolicy': withoutArn(['PolicyDocument', 'Topics'], (naming) => naming.name(undefined, 255)),
   'AWS::SNS::Subscription': {
-    understood: ['Endpoint', 'FilterPolicy', 'FilterPolicyScope', 'Protocol', 'RawMessageDelivery', 'TopicArn'],
+    understood: words('Endpoint FilterPolicy FilterPolicyScope Protocol RawMessageDelivery TopicArn'),
     identify: (naming) => {
       const arn = `${naming.text('TopicArn') ?? ''}:${naming.uuid()}`;
       return { physicalId: arn, arn, attributes: { Arn: arn } };
     },
   },
   'AWS::Scheduler::Schedule': {
-    understood: [
-      'Description',
-      'EndDate',
-      'FlexibleTimeWindow',
-      'GroupName',
-      'Name',
-      'ScheduleExpression',
-      'ScheduleExpressionTimezone',
-      'StartDate',
-      'State',
-      'Target',
-    ],
+    understood: words(`
+        Description EndDate FlexibleTimeWindow GroupName Name ScheduleExpression
+        ScheduleExpressionTimezone StartDate State Target`),
     harmless: { KmsKeyArn: HARMLESS.encryption },
     identify: (naming) => {
       const name = naming.name('Name', 64);
@@ -66,16 +49,7 @@ export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
     },
   },
   'AWS::Events::Rule': {
-    understood: [
-      'Description',
-      'EventBusName',
-      'EventPattern',
-      'Name',
-      'RoleArn',
-      'ScheduleExpression',
-      'State',
-      'Targets',
-    ],
+    understood: words('Description EventBusName EventPattern Name RoleArn ScheduleExpression State Targets'),
     harmless: { Tags: HARMLESS.tags },
     identify: (naming) => {
       const name = naming.name('Name', 64);

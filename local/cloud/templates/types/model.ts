@@ -80,6 +80,9 @@ export class Naming {
   }
 }
 
+/** The names in a text, which may span lines. */
+export const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** A model of a type that has an id, and neither an ARN nor attributes. */
 export function withoutArn(
   understood: readonly string[],

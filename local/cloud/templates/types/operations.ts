@@ -1,4 +1,4 @@
-import { HARMLESS, type ResourceModel, withoutArn } from './model.ts';
+import { HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
 
 /** Logs, alarms and dashboards. */
 export const operationsTypes: Readonly<Record<string, ResourceModel>> = {
@@ -29,29 +29,11 @@ export const operationsTypes: Readonly<Record<string, ResourceModel>> = {
     QueryString: 'saved queries are for the console',
   }),
   'AWS::CloudWatch::Alarm': {
-    understood: [
-      'ActionsEnabled',
-      'AlarmActions',
-      'AlarmDescription',
-      'AlarmName',
-      'ComparisonOperator',
-      'DatapointsToAlarm',
-      'Dimensions',
-      'EvaluateLowSampleCountPercentile',
-      'EvaluationPeriods',
-      'ExtendedStatistic',
-      'InsufficientDataActions',
-      'MetricName',
-      'Metrics',
-      'Namespace',
-      'OKActions',
-      'Period',
-      'Statistic',
-      'Threshold',
-      'ThresholdMetricId',
-      'TreatMissingData',
-      'Unit',
-    ],
+    understood: words(`
+        ActionsEnabled AlarmActions AlarmDescription AlarmName ComparisonOperator DatapointsToAlarm
+        Dimensions EvaluateLowSampleCountPercentile EvaluationPeriods ExtendedStatistic
+        InsufficientDataActions MetricName Metrics Namespace OKActions Period Statistic Threshold
+        ThresholdMetricId TreatMissingData Unit`),
     harmless: { Tags: HARMLESS.tags },
     identify: (naming) => {
       const name = naming.name('AlarmName', 255);
@@ -60,18 +42,9 @@ export const operationsTypes: Readonly<Record<string, ResourceModel>> = {
     },
   },
   'AWS::CloudWatch::CompositeAlarm': {
-    understood: [
-      'ActionsEnabled',
-      'ActionsSuppressor',
-      'ActionsSuppressorExtensionPeriod',
-      'ActionsSuppressorWaitPeriod',
-      'AlarmActions',
-      'AlarmDescription',
-      'AlarmName',
-      'AlarmRule',
-      'InsufficientDataActions',
-      'OKActions',
-    ],
+    understood: words(`
+        ActionsEnabled ActionsSuppressor ActionsSuppressorExtensionPeriod ActionsSuppressorWaitPeriod
+        AlarmActions AlarmDescription AlarmName AlarmRule InsufficientDataActions OKActions`),
     harmless: { Tags: HARMLESS.tags },
     identify: (naming) => {
       const name = naming.name('AlarmName', 255);

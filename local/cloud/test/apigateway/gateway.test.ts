@@ -111,9 +111,9 @@ async function start(shape: Shape = {}): Promise<{ functions: Functions; apiUrl:
     accountId: '123456789012',
     byType: (type: string) => resources.filter((candidate) => candidate.type === type),
     find: () => undefined,
-    authorize: async (question: AuthorizationRequest) => {
-      if (question.principal === 'arn:logs-role') return { allowed: shape.mayLog ?? true, message: '' };
-      functions.asked.push(question);
+    authorize: async (call: AuthorizationRequest) => {
+      if (call.principal === 'arn:logs-role') return { allowed: shape.mayLog ?? true, message: '' };
+      functions.asked.push(call);
       return { allowed: functions.allowed, message: '' };
     },
   };

@@ -71,8 +71,8 @@ describe("an authorizer's policy", () => {
     ['of another method', [statement('Allow', 'arn:aws:execute-api:us-east-1:1:api/dev/POST/*')], 'not_allowed'],
     ['with a dot as a dot', [statement('Allow', arn.replace('7', '.'))], 'not_allowed'],
     ['that also denies', [statement('Allow', '*'), statement('Deny', '*/shop/things/?')], 'denied'],
-  ])('%s decides', (_, Statement, verdict) => {
-    expect(evaluate({ Statement }, arn)).toBe(verdict);
+  ])('%s decides', (_, Statement, decision) => {
+    expect(evaluate({ Statement }, arn)).toBe(decision);
   });
 });
 

@@ -7,7 +7,7 @@ import { isPresent, type Series } from './math/values.ts';
  */
 export const SPARE_PERIODS = 2;
 
-export interface Verdict {
+export interface Evaluation {
   /** Undefined: the alarm stays as it is. */
   readonly state: AlarmState | undefined;
   /** Put into words only where somebody wants to know. */
@@ -24,12 +24,12 @@ type Rules = Pick<MetricAlarm, 'evaluationPeriods' | 'datapointsToAlarm' | 'comp
  *
  * @param values of the evaluation range: the evaluation periods and the spare ones before them, the oldest first
  */
-export function judge(rules: Rules, values: Series): Verdict {
+export function evaluateAlarm(rules: Rules, values: Series): Evaluation {
   const { evaluationPeriods, datapointsToAlarm, missingData, comparison, threshold } = rules;
   const real = values.filter(isPresent).slice(-evaluationPeriods);
   const bad = real.filter((value) => BREACHES[comparison](value, threshold)).length;
   const filled = evaluationPeriods - real.length;
-  const decided = (isAlarm: boolean): Verdict => ({
+  const decided = (isAlarm: boolean): Evaluation => ({
     state: isAlarm ? 'ALARM' : 'OK',
     reason: () => reasonOf(rules, real, filled, isAlarm),
   });

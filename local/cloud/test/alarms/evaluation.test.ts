@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AlarmState, Comparison, MissingData } from '../../alarms/definitions.ts';
-import { judge } from '../../alarms/judge.ts';
+import { evaluateAlarm } from '../../alarms/evaluation.ts';
 
 const TREATMENTS = ['missing', 'ignore', 'breaching', 'notBreaching'] as const satisfies MissingData[];
 
@@ -11,7 +11,9 @@ const valuesOf = (row: string): (number | undefined)[] =>
 const rules = { comparison: 'GreaterThanThreshold', threshold: 1 } as const;
 
 function stateOf(row: string, missingData: MissingData, datapointsToAlarm: number): AlarmState | 'retained' {
-  return judge({ ...rules, evaluationPeriods: 3, datapointsToAlarm, missingData }, valuesOf(row)).state ?? 'retained';
+  return (
+    evaluateAlarm({ ...rules, evaluationPeriods: 3, datapointsToAlarm, missingData }, valuesOf(row)).state ?? 'retained'
+  );
 }
 
 // The tables of https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
@@ -52,14 +54,14 @@ test.each<[Comparison, number[], boolean[]]>([
 ])('%s of %j and 1 is %j', (comparison, values, expected) => {
   const states = values.map((value) => {
     const one = { comparison, threshold: 1, evaluationPeriods: 1, datapointsToAlarm: 1 };
-    return judge({ ...one, missingData: 'missing' }, [value]).state === 'ALARM';
+    return evaluateAlarm({ ...one, missingData: 'missing' }, [value]).state === 'ALARM';
   });
   expect(states).toEqual(expected);
 });
 
 describe('the reason', () => {
   const of = (row: string, missingData: MissingData): string =>
-    judge({ ...rules, evaluationPeriods: 3, datapointsToAlarm: 3, missingData }, valuesOf(row)).reason();
+    evaluateAlarm({ ...rules, evaluationPeriods: 3, datapointsToAlarm: 3, missingData }, valuesOf(row)).reason();
 
   test('tells the datapoints, the newest first, and the threshold', () => {
     expect(of('0 0 X X X', 'missing')).toBe(
