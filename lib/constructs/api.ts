@@ -10,7 +10,7 @@ import { OPERATIONS, type Operation } from '../../lambdas/domain/api/operations.
 import { addAlarm, type Alarms } from './alarms.ts';
 import type { Authorizer } from './authorizer.ts';
 import { answerWithProblems } from './gateway-problems.ts';
-import { logRetention } from './log-retention.ts';
+import { logRetention } from './pipeline-function.ts';
 import type { Status } from './status.ts';
 import type { Submit } from './submit.ts';
 

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, MathExpression, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { addAlarm, type Alarms } from './alarms.ts';
 
@@ -26,22 +26,15 @@ export function watchErrors(
   scope: Construct,
   { alarms, what, errors, dependencyFailures, misconfigurations }: ErrorAlarmsProps,
 ): void {
-  const common = {
-    comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    // Nothing is written where nothing goes wrong.
-    missingData: TreatMissingData.NOT_BREACHING,
-    severity: 'ticket',
-  } as const;
   addAlarm(scope, 'UnexpectedErrors', alarms, {
-    ...common,
+    severity: 'ticket',
     metric: errors,
     threshold: 1,
-    periods: 1,
     description: `${what} met an error that is a defect of ours: read it with the saved query about unexpected errors.`,
     runbookSection: 'unexpected-errors',
   });
   addAlarm(scope, 'DependencyFailures', alarms, {
-    ...common,
+    severity: 'ticket',
     // Failures only are written, so once they stop CloudWatch would go back to older values, and ring again while those pass by.
     metric: new MathExpression({
       expression: 'FILL(failures, 0)',
@@ -56,7 +49,6 @@ export function watchErrors(
     runbookSection: 'calls-to-aws-fail',
   });
   addAlarm(scope, 'Misconfigured', alarms, {
-    ...common,
     metric: new MathExpression({
       expression: 'FILL(refused, 0)',
       usingMetrics: { refused: misconfigurations },

@@ -8,7 +8,7 @@ import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { consumeQueue } from './consume-queue.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 import { ofKeys } from './tables.ts';
@@ -74,7 +74,7 @@ export class FanOut extends Construct {
 
   #addAlarm({ alarms, stageName }: FunctionSettings): void {
     addAlarm(this, 'Stalled', alarms, {
-      metric: ownMetric(SERVICE_METRICS.stalledFanOuts, { stageName, by: 'reconciler', statistic: 'Maximum' }),
+      metric: pipelineMetric(SERVICE_METRICS.stalledFanOuts, { stageName, by: 'reconciler', statistic: 'Maximum' }),
       threshold: 1,
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       // The reconciler starts one again at the first sight: what is still stalled later does not get on by that.

@@ -6,7 +6,7 @@ import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { LANE_METRICS, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { MISCONFIGURATION_PERIOD, watchErrors } from './error-alarms.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 import type { FunctionSettings } from './pipeline-function.ts';
 
 export interface LaneAlarmsProps {
@@ -35,13 +35,13 @@ export function watchLane(scope: Construct, props: LaneAlarmsProps): void {
   watchErrors(scope, {
     alarms: settings.alarms,
     what: `Workers of the ${lane} lane`,
-    errors: ownMetric(LANE_METRICS.workerErrors, { ...metric, statistic: 'Sum', period: Duration.minutes(5) }),
-    dependencyFailures: ownMetric(LANE_METRICS.workerDependencyFailures, {
+    errors: pipelineMetric(LANE_METRICS.workerErrors, { ...metric, statistic: 'Sum', period: Duration.minutes(5) }),
+    dependencyFailures: pipelineMetric(LANE_METRICS.workerDependencyFailures, {
       ...metric,
       statistic: 'Sum',
       period: Duration.minutes(5),
     }),
-    misconfigurations: ownMetric(LANE_METRICS.workerMisconfigurations, {
+    misconfigurations: pipelineMetric(LANE_METRICS.workerMisconfigurations, {
       ...metric,
       statistic: 'Sum',
       period: MISCONFIGURATION_PERIOD,
@@ -52,7 +52,7 @@ export function watchLane(scope: Construct, props: LaneAlarmsProps): void {
 /** The honest age: a record that waits is sent again, which makes its message young. */
 function watchLedger(scope: Construct, { lane, settings, contractAgeSeconds }: LaneAlarmsProps): void {
   addAlarm(scope, 'OldestUnfinished', settings.alarms, {
-    metric: ownMetric(LANE_METRICS.oldestUnfinished, {
+    metric: pipelineMetric(LANE_METRICS.oldestUnfinished, {
       stageName: settings.stageName,
       by: 'reconciler',
       of: { lane },
@@ -80,13 +80,13 @@ function watchProgress(scope: Construct, { lane, queue, settings }: LaneAlarmsPr
       usingMetrics: {
         visible: queue.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
         delayed: queue.metricApproximateNumberOfMessagesDelayed(PER_MINUTE),
-        finished: ownMetric(LANE_METRICS.recordAge, {
+        finished: pipelineMetric(LANE_METRICS.recordAge, {
           stageName: settings.stageName,
           by: 'worker',
           of: { lane },
           statistic: 'SampleCount',
         }),
-        troubled: ownMetric(SERVICE_METRICS.troubledProviders, {
+        troubled: pipelineMetric(SERVICE_METRICS.troubledProviders, {
           stageName: settings.stageName,
           by: 'reconciler',
           statistic: 'Maximum',
@@ -133,7 +133,7 @@ const NEWER_PERIODS = 3;
 /** Messages that no record can be processed from. */
 function watchMessages(scope: Construct, { lane, settings }: LaneAlarmsProps): void {
   const figure = (metric: (typeof LANE_METRICS)['messagesDeadLettered' | 'newerMessages']) =>
-    ownMetric(metric, {
+    pipelineMetric(metric, {
       stageName: settings.stageName,
       by: 'worker',
       of: { lane },

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -13,7 +12,7 @@ import type { EnvironmentSchema, EnvironmentValues } from '../../lambdas/runtime
 import { METRIC_NAMESPACE, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
 import { MISCONFIGURATION_PERIOD, watchErrors } from './error-alarms.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 
 /** What all functions of a stage have in common. */
 export interface FunctionSettings {
@@ -152,22 +151,15 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
 
   #addAlarms({ settings, name, errorThreshold = 1, ...props }: PipelineFunctionProps<S>): void {
     const { alarms } = settings;
-    const common = {
-      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      periods: 1,
-      // A function that nobody calls reports nothing.
-      missingData: TreatMissingData.NOT_BREACHING,
-      severity: 'ticket',
-    } as const;
     addAlarm(this, 'Errors', alarms, {
-      ...common,
+      severity: 'ticket',
       metric: this.fn.metricErrors(SUM_OF_FIVE_MINUTES),
       threshold: errorThreshold,
       description: `Invocations of the ${name} function fail, or it cannot start: read the error with the saved query about invocations that fail.`,
       runbookSection: 'function-errors',
     });
     addAlarm(this, 'Throttles', alarms, {
-      ...common,
+      severity: 'ticket',
       metric: this.fn.metricThrottles(SUM_OF_FIVE_MINUTES),
       threshold: 1,
       description: `The ${name} function was refused for want of concurrency: compare the account's quota with what runs.`,
@@ -175,7 +167,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     });
     if (props.usesWholeTimeout !== true) {
       addAlarm(this, 'NearTimeout', alarms, {
-        ...common,
+        severity: 'ticket',
         metric: this.fn.metricDuration({ period: Duration.minutes(5), statistic: 'Maximum' }),
         threshold: props.timeoutSeconds * 1_000 * NEAR_TIMEOUT_SHARE,
         // Once is a slow start or a hiccup of a service.
@@ -195,9 +187,9 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
     watchErrors(this, {
       alarms,
       what: `Runs of the ${name} function`,
-      errors: ownMetric(SERVICE_METRICS.unexpectedErrors, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
-      dependencyFailures: ownMetric(SERVICE_METRICS.dependencyFailures, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
-      misconfigurations: ownMetric(SERVICE_METRICS.misconfigurations, {
+      errors: pipelineMetric(SERVICE_METRICS.unexpectedErrors, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
+      dependencyFailures: pipelineMetric(SERVICE_METRICS.dependencyFailures, { stageName, by, ...SUM_OF_FIVE_MINUTES }),
+      misconfigurations: pipelineMetric(SERVICE_METRICS.misconfigurations, {
         stageName,
         by,
         statistic: 'Sum',
@@ -205,6 +197,19 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       }),
     });
   }
+}
+
+/**
+ * The library's word for a retention in days.
+ *
+ * @throws Error for a number of days that CloudWatch Logs does not offer.
+ */
+export function logRetention(days: number): logs.RetentionDays {
+  const retention = Object.values(logs.RetentionDays).find(
+    (value): value is logs.RetentionDays => Number(value) === days,
+  );
+  if (retention !== undefined) return retention;
+  throw new Error(`CloudWatch Logs cannot keep logs for ${days} days: choose another number.`);
 }
 
 const SUM_OF_FIVE_MINUTES = { period: Duration.minutes(5), statistic: 'Sum' };

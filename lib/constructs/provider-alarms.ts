@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import { PROVIDER_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 import type { FunctionSettings } from './pipeline-function.ts';
 
 export interface ProviderAlarmsProps {
@@ -35,8 +35,8 @@ export class ProviderAlarms extends Construct {
         // A pause of hours that a single answer asked for stops the provider as well, and no other alarm tells of it.
         expression: 'open + blocked',
         usingMetrics: {
-          open: ownMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
-          blocked: ownMetric(PROVIDER_METRICS.blocked, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+          open: pipelineMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
+          blocked: pipelineMetric(PROVIDER_METRICS.blocked, { ...told, by: 'reconciler', statistic: 'Maximum' }),
         },
         period: Duration.minutes(1),
         label: 'calls are stopped',
@@ -51,7 +51,7 @@ export class ProviderAlarms extends Construct {
     });
     addAlarm(this, 'CallsThrottled', alarms, {
       ...common,
-      metric: ownMetric(PROVIDER_METRICS.callsThrottled, { ...told, ...FIVE_MINUTES }),
+      metric: pipelineMetric(PROVIDER_METRICS.callsThrottled, { ...told, ...FIVE_MINUTES }),
       threshold: THROTTLED_THRESHOLD,
       severity: 'ticket',
       description: `The provider ${name} refuses calls with 429: compare its limit with ratePerSecond and find out who else uses the account.`,
@@ -59,7 +59,7 @@ export class ProviderAlarms extends Construct {
     });
     addAlarm(this, 'CredentialRefused', alarms, {
       ...common,
-      metric: ownMetric(PROVIDER_METRICS.credentialsRefused, { ...told, ...FIVE_MINUTES }),
+      metric: pipelineMetric(PROVIDER_METRICS.credentialsRefused, { ...told, ...FIVE_MINUTES }),
       threshold: 1,
       severity: 'page',
       description: `The provider ${name} refuses our credential and every record waits for it: put a valid one into the secret.`,

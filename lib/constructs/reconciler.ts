@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
 import { indexArn, ofKeys, OPEN_INDEX } from './tables.ts';
@@ -123,7 +123,7 @@ export class Reconciler extends Construct {
     const metric = { stageName, by: 'reconciler' } as const;
     addAlarm(this, 'NotRunning', alarms, {
       // Not the invocations: a run that fails has looked after nothing.
-      metric: ownMetric(SERVICE_METRICS.reconcilerRuns, { ...metric, statistic: 'Sum' }),
+      metric: pipelineMetric(SERVICE_METRICS.reconcilerRuns, { ...metric, statistic: 'Sum' }),
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 5,
@@ -139,8 +139,8 @@ export class Reconciler extends Construct {
         // The reconciler looks at what is open for a minute or more, the finalizer at everything that ends.
         expression: 'FILL(open, 0) + FILL(ending, 0)',
         usingMetrics: {
-          open: ownMetric(SERVICE_METRICS.conservationDifference, { ...metric, statistic: 'Maximum' }),
-          ending: ownMetric(SERVICE_METRICS.conservationDifference, {
+          open: pipelineMetric(SERVICE_METRICS.conservationDifference, { ...metric, statistic: 'Maximum' }),
+          ending: pipelineMetric(SERVICE_METRICS.conservationDifference, {
             stageName,
             by: 'finalizer',
             statistic: 'Maximum',

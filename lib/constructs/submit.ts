@@ -1,4 +1,3 @@
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
@@ -6,7 +5,7 @@ import type { Stage } from '../../config/stage.ts';
 import { submitEnvironment } from '../../lambdas/submit/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
-import { ownMetric } from './own-metric.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import type { QueueWithDlq } from './queue-with-dlq.ts';
 import { ofKeys } from './tables.ts';
@@ -67,13 +66,10 @@ export class Submit extends Construct {
 
   #addAlarm({ alarms, stageName }: FunctionSettings): void {
     addAlarm(this, 'OutboxWaits', alarms, {
-      metric: ownMetric(SERVICE_METRICS.outboxAge, { stageName, by: 'reconciler', statistic: 'Maximum' }),
+      metric: pipelineMetric(SERVICE_METRICS.outboxAge, { stageName, by: 'reconciler', statistic: 'Maximum' }),
       threshold: OUTBOX_THRESHOLD_MS,
-      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 3,
       datapoints: 2,
-      // Without the reconciler there is no figure, and its own alarm rings.
-      missingData: TreatMissingData.NOT_BREACHING,
       severity: 'page',
       description:
         'An accepted submission was not handed to the fan-out: find out why nothing can be sent to the fan-out queue.',

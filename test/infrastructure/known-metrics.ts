@@ -1,6 +1,6 @@
 import { providersOf, type Stage } from '../../config/stage.ts';
 import { METRIC_NAMESPACE } from '../../lambdas/runtime/metric-names.ts';
-import { ownSeries } from '../../lib/constructs/own-series.ts';
+import { metricSeries } from '../../lib/constructs/metrics.ts';
 
 /** What names a series: CloudWatch finds nothing under other dimensions. */
 export interface MetricKey {
@@ -47,7 +47,7 @@ const keyOf = ({ namespace, name, dimensions }: MetricKey): string =>
 /** Tells of a metric whether a function of the stage emits it or a service publishes it, under exactly these dimensions. */
 export function isEmittedIn(stage: Stage): (metric: MetricKey) => boolean {
   const own = new Set(
-    ownSeries(
+    metricSeries(
       stage.name,
       providersOf(stage).map(({ name }) => name),
     ).map(keyOf),

@@ -7,8 +7,7 @@ import prod from '../../config/stages/prod.ts';
 import { DependencyMisconfiguredError, SluiceError } from '../../lambdas/domain/errors.ts';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { createTelemetry } from '../../lambdas/runtime/telemetry.ts';
-import { monitoringCost, MONITORING_CAP_USD } from '../../lib/constructs/monitoring-cost.ts';
-import { ownSeries } from '../../lib/constructs/own-series.ts';
+import { metricSeries, monitoringCost, MONITORING_CAP_USD } from '../../lib/constructs/metrics.ts';
 import { SAVED_QUERIES } from '../../lib/constructs/saved-queries.ts';
 import { isEmittedIn, type MetricKey } from './known-metrics.ts';
 import { synthesize, type Synthesized } from './synthesized.ts';
@@ -99,8 +98,8 @@ describe('what it costs to watch a stage', () => {
   });
 
   it('grows with lanes and providers only: no dimension has values that customers make', () => {
-    const one = ownSeries('test', ['a']);
-    const two = ownSeries('test', ['a', 'b']);
+    const one = metricSeries('test', ['a']);
+    const two = metricSeries('test', ['a', 'b']);
     const names = new Set(two.flatMap(({ dimensions }) => Object.keys(dimensions)));
     expect([...names].sort((a, b) => a.localeCompare(b))).toEqual(['lane', 'provider', 'service', 'stage']);
     expect(two.length - one.length).toBe(one.filter(({ dimensions }) => 'provider' in dimensions).length);

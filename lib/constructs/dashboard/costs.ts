@@ -1,28 +1,26 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { priceOf } from '../../../config/prices.ts';
-import type { MonitoringCost } from '../monitoring-cost.ts';
-import { graph, heading, type Shown } from './parts.ts';
+import type { MonitoringCost } from '../metrics.ts';
+import { graph, heading, type DashboardProps } from './widgets.ts';
 
 const HOURLY = { period: Duration.hours(1), statistic: 'Sum' };
 
 /** What does it cost? Estimates from what is measured, an hour at a time. */
-export function costs(shown: Shown, monitoring: MonitoringCost): IWidget[][] {
+export function costs(props: DashboardProps, monitoring: MonitoringCost): IWidget[][] {
   const { series, alarmMetrics, usdPerMonth } = monitoring;
   return [
-    [
-      heading(
-        '# What does it cost?\nUS dollars per hour at the list prices of us-east-1, estimated from usage: without storage, data transfer, index writes and free tiers. ' +
-          `Watching all this costs at most ${usdPerMonth} dollars a month: ${series} metrics, ${alarmMetrics} metrics in alarms, this dashboard. What providers charge is in their contracts: their calls are counted above.`,
-      ),
-    ],
+    heading(
+      '# What does it cost?\nUS dollars per hour at the list prices of us-east-1, estimated from usage: without storage, data transfer, index writes and free tiers. ' +
+        `Watching all this costs at most ${usdPerMonth} dollars a month: ${series} metrics, ${alarmMetrics} metrics in alarms, this dashboard. What providers charge is in their contracts: their calls are counted above.`,
+    ),
     [
       graph(
         'US dollars per hour, by service',
-        { left: [lambda(shown), queues(shown), tables(shown), api(shown), logs(shown)], stacked: true },
+        { left: [lambda(props), queues(props), tables(props), api(props), logs(props)], stacked: true },
         1 / 2,
       ),
-      graph('Seconds that functions ran per hour', { left: shown.functions.map(runSeconds) }, 1 / 2),
+      graph('Seconds that functions ran per hour', { left: props.functions.map(runSeconds) }, 1 / 2),
     ],
   ];
 }
@@ -40,7 +38,7 @@ function sum(label: string, terms: readonly (readonly [metric: IMetric, factor: 
   });
 }
 
-const lambda = ({ functions }: Shown): MathExpression =>
+const lambda = ({ functions }: DashboardProps): MathExpression =>
   sum(
     'Lambda',
     functions.flatMap(({ fn, memoryMb }) => [
@@ -50,10 +48,10 @@ const lambda = ({ functions }: Shown): MathExpression =>
   );
 
 /** Messages count as requests, which up to ten share: an upper bound. */
-const queues = (shown: Shown): MathExpression =>
+const queues = (props: DashboardProps): MathExpression =>
   sum(
     'SQS, at most',
-    Object.values(shown.queues).flatMap(({ queue }) =>
+    Object.values(props.queues).flatMap(({ queue }) =>
       [
         queue.metricNumberOfMessagesSent(HOURLY),
         queue.metricNumberOfMessagesReceived(HOURLY),
@@ -63,18 +61,19 @@ const queues = (shown: Shown): MathExpression =>
     ),
   );
 
-const tables = (shown: Shown): MathExpression =>
+const tables = (props: DashboardProps): MathExpression =>
   sum(
     'DynamoDB',
-    shown.tables.flatMap((table) => [
+    props.tables.flatMap((table) => [
       [table.metricConsumedWriteCapacityUnits(HOURLY), priceOf('dynamoWrite', 1)] as const,
       [table.metricConsumedReadCapacityUnits(HOURLY), priceOf('dynamoRead', 1)] as const,
     ]),
   );
 
-const api = (shown: Shown): MathExpression => sum('API Gateway', [[shown.api.count, priceOf('apiRequest', 1)]]);
+const api = (props: DashboardProps): MathExpression =>
+  sum('API Gateway', [[props.api.count, priceOf('apiRequest', 1)]]);
 
-const logs = ({ functions, accessLog }: Shown): MathExpression =>
+const logs = ({ functions, accessLog }: DashboardProps): MathExpression =>
   sum(
     'Logs',
     [...functions.map(({ logGroup }) => logGroup), accessLog].map(({ logGroupName }) => [
@@ -88,7 +87,7 @@ const logs = ({ functions, accessLog }: Shown): MathExpression =>
     ]),
   );
 
-const runSeconds = ({ fn, label }: Shown['functions'][number], index: number): MathExpression =>
+const runSeconds = ({ fn, label }: DashboardProps['functions'][number], index: number): MathExpression =>
   new MathExpression({
     label,
     expression: `ran${index} / 1000`,
