@@ -33,14 +33,15 @@ const company: ProviderConfig = {
       '404': 'not_found',
       // It gave up waiting for our request.
       '408': 'transient',
-      // The profile is being rebuilt at this moment; seconds later it is there.
-      '409': 'transient',
+      // The profile is being prepared: minutes later it is there.
+      '202': 'not_ready',
+      '409': 'not_ready',
       // Dissolved, or removed at the company's wish.
       '410': 'not_found',
       // Not a domain that can be registered.
       '422': 'permanent',
       // It will not risk a request that might be a replay; an ordinary repetition is welcome.
-      '425': 'transient',
+      '425': 'not_ready',
       '429': 'throttled',
       // What else it may refuse (method, media type, header size) is our mistake, not the record's: after the last attempt
       // the record lies in the dead-letter queue, where it alarms and can be replayed once we have corrected it.
@@ -94,6 +95,8 @@ const geo: ProviderConfig = {
       '200': 'found',
       // 204: the code exists, nothing is known about its place.
       '204': 'not_found',
+      // The place is being looked up elsewhere.
+      '202': 'not_ready',
       '2xx': 'transient',
       // As above: never followed, and the operator's to correct.
       '3xx': 'transient',
@@ -109,7 +112,7 @@ const geo: ProviderConfig = {
       // A postal code that was withdrawn.
       '410': 'not_found',
       '422': 'permanent',
-      '425': 'transient',
+      '425': 'not_ready',
       '429': 'throttled',
       '451': 'permanent',
       '4xx': 'transient',

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isSafeBaseUrl } from '../lambdas/domain/providers/base-url.ts';
+import { isSafeBaseUrl } from '../lambdas/domain/providers/config.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

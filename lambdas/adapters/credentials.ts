@@ -1,12 +1,14 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as v from 'valibot';
-import { DependencyMisconfiguredError } from '../domain/errors.ts';
+import { CredentialMissingError } from '../domain/errors.ts';
 import type { CredentialSource } from '../domain/providers/ports.ts';
 import type { Clock } from '../domain/time.ts';
 import { dependencyError, type AwsCall } from './aws-errors.ts';
 
 /** A rotated secret is seen after this long without anybody's help, or at once when the old value is refused. */
 const MAX_AGE_MS = 300_000;
+/** A secret that lacks a credential, or holds a refused one, is about to be corrected: it is read again after this long. */
+const DOUBTED_AGE_MS = 5_000;
 /** While the service does not answer, the last good value is used and the service is asked again no sooner than this. */
 const RETRY_AFTER_MS = 30_000;
 
@@ -24,36 +26,45 @@ export function createCredentialSource(
   secretId: string,
   clock: Clock,
 ): CredentialSource {
-  let cached: { secret: Secret; staleAtMs: number } | undefined;
+  let cached: { secret: Secret; readAtMs: number; staleAtMs: number } | undefined;
   let reading: Promise<Secret> | undefined;
+  let refreshedAtMs = -Infinity;
 
   const read = async (): Promise<Secret> => {
     const secret = await fetchSecret(client, secretId);
-    cached = { secret, staleAtMs: clock.now() + MAX_AGE_MS };
+    const readAtMs = clock.now();
+    cached = { secret, readAtMs, staleAtMs: readAtMs + MAX_AGE_MS };
     return secret;
   };
   const readOnce = async (): Promise<Secret> => {
     reading ??= read().finally(() => (reading = undefined));
     return reading;
   };
-  const current = async (): Promise<Secret> => {
-    if (cached !== undefined && clock.now() < cached.staleAtMs) return cached.secret;
+  const current = async (provider: string): Promise<Secret> => {
+    const maxAgeMs = cached?.secret[provider] === undefined ? DOUBTED_AGE_MS : Infinity;
+    if (cached !== undefined && clock.now() < Math.min(cached.staleAtMs, cached.readAtMs + maxAgeMs)) {
+      return cached.secret;
+    }
     try {
       return await readOnce();
     } catch (error) {
       if (cached === undefined) throw error;
-      cached = { secret: cached.secret, staleAtMs: clock.now() + RETRY_AFTER_MS };
+      cached = { ...cached, readAtMs: clock.now(), staleAtMs: clock.now() + RETRY_AFTER_MS };
       return cached.secret;
     }
   };
 
   return {
     async get(provider) {
-      return valueOf(await current(), provider, secretId);
+      return valueOf(await current(provider), provider, secretId);
     },
     async refresh(provider, refused) {
       // Somebody else found out before us, and has read it again already.
       if (cached !== undefined && cached.secret[provider] !== refused) return true;
+      // Nor is it read for every call that is refused.
+      const nowMs = clock.now();
+      if (reading === undefined && nowMs < refreshedAtMs + DOUBTED_AGE_MS) return false;
+      refreshedAtMs = nowMs;
       return valueOf(await readOnce(), provider, secretId) !== refused;
     },
   };
@@ -66,8 +77,8 @@ const callOf = (secretId: string): AwsCall => ({
 });
 
 /** The secret can be read, and must be corrected by a person. */
-const unusable = (sentence: string, secretId: string): DependencyMisconfiguredError =>
-  new DependencyMisconfiguredError(sentence, { action: 'secretsmanager:GetSecretValue', resource: secretId });
+const unusable = (sentence: string, secretId: string): CredentialMissingError =>
+  new CredentialMissingError(sentence, { action: 'secretsmanager:GetSecretValue', resource: secretId });
 
 function valueOf(secret: Secret, provider: string, secretId: string): string {
   const value = secret[provider];

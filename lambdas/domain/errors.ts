@@ -48,6 +48,9 @@ export class DependencyMisconfiguredError extends DependencyUnavailableError {
   }
 }
 
+/** The providers' secret holds no usable credential of a provider: until a person adds it, it is a refused one. */
+export class CredentialMissingError extends DependencyMisconfiguredError {}
+
 /** Another owner holds the lease, or took it over: whoever sees this must stop without writing anything more. */
 export class LeaseLostError extends SluiceError {}
 

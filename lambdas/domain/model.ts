@@ -1,6 +1,5 @@
 import type { ReasonCode } from './reasons.ts';
 import type { CsvDialect, FileFormat } from './files/reader.ts';
-import type { Terms } from './submissions/terms.ts';
 import type { UnknownCode } from './versions.ts';
 
 /** Number of records in one chunk: one ledger item, one key of the records table. Part of the stored data: never change it. */
@@ -64,7 +63,6 @@ export interface Submission {
   /** Absent until fan-out has decided, then fixed. */
   lane?: Lane;
   source: SourceObject;
-  terms: Terms;
   format: FileFormat;
   fileName?: string;
   expectedRecords?: number;
@@ -172,6 +170,8 @@ export interface RecordRow extends RecordKey {
   recordId?: string;
   waitingOn?: string;
   waitingUntilMs?: number;
+  /** Since when a provider has not been ready for the record. */
+  notReadySinceMs?: number;
   /** Receives at which it was started alone and never heard of again, each written before the start: what kills workers is known by it. */
   isolatedReceives?: number;
   /** Times the reconciler sent it again because its message was lost. */

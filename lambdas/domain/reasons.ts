@@ -98,6 +98,10 @@ export const REASONS = {
     'The record waits for an enrichment provider that limits our calls.',
     'The provider answered 429; the whole fleet waits until its Retry-After.',
   ),
+  provider_not_ready: deferred(
+    'An enrichment provider is still preparing the data of this record. The record waits for it.',
+    'The provider answered "not ready" or limited this record alone; given up after notReadySeconds of the provider. Redrive it.',
+  ),
   provider_auth: deferred(
     'The record waits for an enrichment provider.',
     'The provider refuses our credential: rotate the secret. Records wait, none fails.',

@@ -35,6 +35,8 @@ export interface DomainEvent extends EventFields {
     | 'isolated_run_started'
     | 'provider_call'
     | 'provider_blocked'
+    | 'provider_pace_lowered'
+    | 'canary_refused'
     | 'credential_refused'
     | 'pacer_wait'
     | 'breaker_opened'

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isSafeBaseUrl } from '../domain/providers/base-url.ts';
+import { isSafeBaseUrl } from '../domain/providers/config.ts';
 
 /* The kinds of values that environment variables hold, and the variables that several functions share. */
 

@@ -8,7 +8,7 @@ import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
-import { withOverrides } from '../domain/providers/overrides.ts';
+import { withOverrides } from '../domain/providers/config.ts';
 import { newOwner } from '../domain/submissions/slices.ts';
 import { prepareWorker, processBatch } from '../domain/worker/process-batch.ts';
 import { sqsHandler } from '../runtime/batch.ts';

@@ -97,6 +97,28 @@ describe('credentials', () => {
     expect(await source.get('company')).toBe('key-c');
   });
 
+  it('that the secret lacks are looked for again after five seconds, not after five minutes', async () => {
+    const { source, clock } = setUp();
+    holds({ geo: 'key-g' });
+    await expect(source.get('company')).rejects.toMatchObject({ name: 'CredentialMissingError' });
+    await expect(source.get('company')).rejects.toMatchObject({ name: 'CredentialMissingError' });
+    expect(await source.get('geo')).toBe('key-g');
+    expect(reads()).toBe(1);
+    holds({ company: 'key-c', geo: 'key-g' });
+    await clock.advance(5_000);
+    expect(await source.get('company')).toBe('key-c');
+  });
+
+  it('that stay refused are not read again for every call', async () => {
+    const { source, clock } = setUp();
+    await source.get('company');
+    for (let calls = 0; calls < 10; calls++) expect(await source.refresh('company', 'key-c')).toBe(false);
+    expect(reads()).toBe(2);
+    holds({ company: 'key-2', geo: 'key-g' });
+    await clock.advance(5_000);
+    expect(await source.refresh('company', 'key-c')).toBe(true);
+  });
+
   it('that were refused and cannot be read again say neither', async () => {
     const { source } = setUp();
     await source.get('company');

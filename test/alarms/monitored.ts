@@ -37,7 +37,6 @@ export type Ailment =
 const CALM = {
   submissions: [],
   throttles: [],
-  brownOuts: [],
   mishaps: [],
   crashShare: 0,
   lostReplyShare: 0,

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { PROVIDERS } from '../../config/providers.ts';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
-import { isSafeBaseUrl } from '../../lambdas/domain/providers/base-url.ts';
+import { isSafeBaseUrl } from '../../lambdas/domain/providers/config.ts';
 import type { AnswerClass } from '../../lambdas/domain/providers/config.ts';
 
 const byName = new Map(PROVIDERS.map((provider) => [provider.name, provider]));
@@ -46,7 +46,15 @@ describe('the meaning of an answer', () => {
   it.each<[string, Record<string, AnswerClass>]>([
     [
       'company',
-      { 200: 'found', 404: 'not_found', 409: 'transient', 410: 'not_found', 501: 'permanent', 429: 'throttled' },
+      {
+        200: 'found',
+        404: 'not_found',
+        202: 'not_ready',
+        409: 'not_ready',
+        410: 'not_found',
+        501: 'permanent',
+        429: 'throttled',
+      },
     ],
     ['geo', { 200: 'found', 404: 'not_found', 409: 'permanent', 410: 'not_found', 501: 'not_found', 429: 'throttled' }],
   ])('of %s is its own', (name, meanings) => {

@@ -13,6 +13,9 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
     expect(await providers.get('geo')).toEqual({
       nextAtMs: 0,
       blockedUntilMs: 0,
+      throttles: 0,
+      throttledAtMs: 0,
+      paceAtMs: 0,
       breaker: 'closed',
       epoch: 0,
       openUntilMs: 0,
@@ -80,7 +83,7 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
 
     test('a blocked provider grants nothing until the block ends', async () => {
       const { providers } = await make();
-      await providers.block('geo', START_MS + 500, 'provider_throttled');
+      await providers.block('geo', START_MS + 500);
 
       expect(await providers.reserve(request)).toMatchObject({
         granted: false,
@@ -99,13 +102,64 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
 
   test('a block is raised and never lowered', async () => {
     const { providers } = await make();
-    await providers.block('geo', START_MS + 500, 'provider_throttled');
+    await providers.block('geo', START_MS + 500);
 
-    const lower = await providers.block('geo', START_MS + 100, 'provider_auth');
-    const higher = await providers.block('geo', START_MS + 900, 'provider_auth');
+    const lower = await providers.block('geo', START_MS + 100);
+    const higher = await providers.block('geo', START_MS + 900);
 
     expect(lower).toMatchObject({ blockedUntilMs: START_MS + 500, blockedReason: 'provider_throttled' });
-    expect(higher).toMatchObject({ blockedUntilMs: START_MS + 900, blockedReason: 'provider_auth' });
+    expect(higher).toMatchObject({ blockedUntilMs: START_MS + 900 });
+  });
+
+  describe('a refusal for the rate', () => {
+    const report = { seenAtMs: 0, nowMs: START_MS, throttles: 1, blockedUntilMs: START_MS + 500 };
+
+    test('is reported once by all who met it at the same time', async () => {
+      const { providers } = await make();
+
+      const [first, second] = await Promise.all([
+        providers.throttle('geo', report),
+        providers.throttle('geo', { ...report, nowMs: START_MS + 1, blockedUntilMs: START_MS + 900 }),
+      ]);
+
+      const state = await providers.get('geo');
+      expect([first, second].filter((each) => each.throttledAtMs === state.throttledAtMs)).toHaveLength(2);
+      expect(state).toMatchObject({ throttles: 1, blockedReason: 'provider_throttled' });
+      expect(state).not.toHaveProperty('paceShare');
+    });
+
+    test('without a block leaves the block and, without a pace, the pace as they are', async () => {
+      const { providers } = await make();
+      await providers.throttle('geo', { ...report, pace: { share: 0.5, limitShare: 1 } });
+
+      const later = { seenAtMs: START_MS, nowMs: START_MS + 10, throttles: 0 };
+
+      expect(await providers.throttle('geo', later)).toMatchObject({
+        throttles: 0,
+        throttledAtMs: START_MS + 10,
+        blockedUntilMs: START_MS + 500,
+        paceAtMs: START_MS,
+        paceShare: 0.5,
+        paceLimitShare: 1,
+      });
+    });
+
+    test('that lowers the pace refuses reservations that were computed from another one', async () => {
+      const { providers } = await make();
+      const pace = { share: 0.5, limitShare: 1 };
+      await providers.throttle('geo', { seenAtMs: 0, nowMs: START_MS, throttles: 0, pace });
+
+      expect(await providers.reserve(request)).toMatchObject({ granted: false, state: { paceAtMs: START_MS } });
+      expect(await providers.reserve({ ...request, paceAtMs: START_MS - 1 })).toMatchObject({ granted: false });
+      expect(await providers.reserve({ ...request, paceAtMs: START_MS })).toMatchObject({ granted: true });
+    });
+
+    test('is forgotten with the next answer', async () => {
+      const { providers } = await make();
+      await providers.throttle('geo', report);
+
+      expect(await providers.clearFailures('geo', 0)).toMatchObject({ throttles: 0, throttledAtMs: START_MS });
+    });
   });
 
   describe('the breaker', () => {
@@ -125,6 +179,20 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
       expect((await providers.addFailures('geo', 1, 50)).failures).toBe(9);
       expect((await providers.clearFailures('geo', 1)).failures).toBe(9);
       expect((await providers.clearFailures('geo', 0)).failures).toBe(0);
+    });
+
+    test('says why it is open, as long as it is', async () => {
+      const { providers } = await make();
+
+      await providers.open('geo', { epoch: 0, openUntilMs: START_MS, reason: 'provider_auth' });
+      expect(await providers.get('geo')).toMatchObject({ breaker: 'open', openReason: 'provider_auth' });
+      await providers.claimProbe('geo', { ...probe('a'), epoch: 1 });
+      await providers.open('geo', { epoch: 1, openUntilMs: START_MS, probeOwner: 'a' });
+      expect(await providers.get('geo')).not.toHaveProperty('openReason');
+      await providers.claimProbe('geo', { ...probe('a'), epoch: 2 });
+      await providers.open('geo', { epoch: 2, openUntilMs: START_MS, probeOwner: 'a', reason: 'provider_auth' });
+      await providers.claimProbe('geo', { ...probe('a'), epoch: 3 });
+      expect(await providers.close('geo', 3, 'a', START_MS)).not.toHaveProperty('openReason');
     });
 
     test('opens once per epoch, however many ask for it', async () => {

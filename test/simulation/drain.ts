@@ -1,4 +1,4 @@
-import { lookUp } from '../../lambdas/domain/providers/ask.ts';
+import { lookUp } from '../../lambdas/domain/providers/lookup-batch.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import type { EnrichDeps } from '../../lambdas/domain/providers/call.ts';
 import { intercept } from '../support/memory/hook.ts';

@@ -1,4 +1,4 @@
-import { isKnownOutage } from '../../lambdas/domain/providers/breaker.ts';
+import { isKnownOutage } from '../../lambdas/domain/providers/outage.ts';
 import type { RecordRow } from '../../lambdas/domain/model.ts';
 import type { ProviderState } from '../../lambdas/domain/providers/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';

@@ -24,16 +24,18 @@ export function providerBreaker(table: ProviderTable): Breaker {
     },
 
     async clearFailures(provider, epoch) {
-      const when = expr`${closedIn(epoch)} AND #failures > ${0}`;
-      const { state } = await table.change(provider, expr`SET #failures = ${0}`, when);
+      const when = expr`${closedIn(epoch)} AND (#failures > ${0} OR #throttles > ${0})`;
+      const { state } = await table.change(provider, expr`SET #failures = ${0}, #throttles = ${0}`, when);
       return state;
     },
 
-    async open(provider, { epoch, openUntilMs, probeOwner }) {
+    async open(provider, { epoch, openUntilMs, probeOwner, reason }) {
+      const change = expr`SET #breaker = ${'open'}, #epoch = ${epoch + 1}, #openUntilMs = ${openUntilMs}, #failures = ${0}`;
+      const because = reason === undefined ? change : expr`${change}, #openReason = ${reason}`;
+      const forgotten = reason === undefined ? expr`, #openReason` : expr``;
       const { state } = await table.change(
         provider,
-        expr`SET #breaker = ${'open'}, #epoch = ${epoch + 1}, #openUntilMs = ${openUntilMs}, #failures = ${0}
-          REMOVE #probeOwner, #probeLeaseUntilMs ADD #openings ${1}`,
+        expr`${because} REMOVE #probeOwner, #probeLeaseUntilMs${forgotten} ADD #openings ${1}`,
         probeOwner === undefined ? closedIn(epoch) : expr`${openIn(epoch)} AND #probeOwner = ${probeOwner}`,
       );
       return state;
@@ -54,7 +56,7 @@ export function providerBreaker(table: ProviderTable): Breaker {
         provider,
         // closedAtMs is for whoever looks at the table.
         expr`SET #breaker = ${'closed'}, #closedAtMs = ${nowMs}, #openUntilMs = ${0}, #failures = ${0}, #openings = ${0}
-          REMOVE #probeOwner, #probeLeaseUntilMs`,
+          REMOVE #probeOwner, #probeLeaseUntilMs, #openReason`,
         expr`${openIn(epoch)} AND #probeOwner = ${owner}`,
       );
       return state;

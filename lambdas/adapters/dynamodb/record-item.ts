@@ -19,7 +19,7 @@ import { chunkDigits } from './ledger-item.ts';
  *   fe        first enqueued at, ms                    wu   waiting until, ms
  *   up        updated at, ms                           ar   receive count of the last start alone
  *   an        answers, see answers.ts, absent = none   rn   resends
- *   expiresAtSeconds
+ *   ns        not ready since, ms                    expiresAtSeconds
  * Attributes that are not known here were written by a newer version, and stay.
  */
 
@@ -50,6 +50,7 @@ export function recordItem(row: RecordRow): Item {
     ...present('ri', row.recordId),
     ...present('wo', row.waitingOn),
     ...present('wu', row.waitingUntilMs),
+    ...present('ns', row.notReadySinceMs),
     ...present('ar', row.isolatedReceives),
     ...present('rn', row.resends),
   };
@@ -73,6 +74,7 @@ const rowMembers = {
   ri: v.optional(v.string()),
   wo: v.optional(v.string()),
   wu: v.optional(v.number()),
+  ns: v.optional(v.number()),
   ar: v.optional(v.number()),
   rn: v.optional(v.number()),
 };
@@ -101,6 +103,7 @@ export function parseRecord(item: Item): RecordRow {
   if (stored.ri !== undefined) row.recordId = stored.ri;
   if (stored.wo !== undefined) row.waitingOn = stored.wo;
   if (stored.wu !== undefined) row.waitingUntilMs = stored.wu;
+  if (stored.ns !== undefined) row.notReadySinceMs = stored.ns;
   if (stored.ar !== undefined) row.isolatedReceives = stored.ar;
   if (stored.rn !== undefined) row.resends = stored.rn;
   const others = Object.entries(item).filter(([attribute]) => !isKnown(attribute));

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isSafeBaseUrl } from '../../domain/providers/base-url.ts';
+import { isSafeBaseUrl } from '../../domain/providers/config.ts';
 import type { HttpTransport, TransportResult } from '../../domain/providers/ports.ts';
 import { exchange, isStaleConnection, refusedTarget, withDeadline } from './exchange.ts';
 

@@ -2,7 +2,7 @@ import type { ProviderAnswer } from '../model.ts';
 import type { TransportFailure, TransportResult } from './ports.ts';
 import type { AnswerClass, AnswerTable } from './config.ts';
 import type { SchemaCheck } from '../records/validation.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { readWaitHint } from './wait-hint.ts';
 
 export type TransientReason = 'provider_unavailable' | 'provider_timeout' | 'provider_bad_response';
 
@@ -10,8 +10,11 @@ export type TransientReason = 'provider_unavailable' | 'provider_timeout' | 'pro
 export type CallOutcome =
   | { kind: 'answer'; answer: ProviderAnswer }
   | { kind: 'permanent'; reason: 'provider_rejected'; detail: string }
-  | { kind: 'transient'; reason: TransientReason; detail: string; retryAfterMs?: number }
+  /** With `limitsFleet` the provider asked everybody to wait: a 503 with Retry-After. */
+  | { kind: 'transient'; reason: TransientReason; detail: string; retryAfterMs?: number; limitsFleet?: true }
   | { kind: 'throttled'; detail: string; retryAfterMs?: number }
+  /** The answer is being prepared: this record is to be asked about again later. */
+  | { kind: 'not_ready'; detail: string; retryAfterMs?: number }
   | { kind: 'auth'; detail: string };
 
 /** What classification needs to know of a provider. */
@@ -70,21 +73,23 @@ function byClass(
   event: string,
 ): CallOutcome {
   const detail = sentence(rules, event);
-  const wait = retryAfterMs(headers, nowMs);
-  const retryAfter = wait === undefined ? {} : { retryAfterMs: wait };
+  const hint = readWaitHint(headers, nowMs);
+  const retryAfter = hint === undefined ? {} : { retryAfterMs: hint.waitMs };
   switch (answerClass) {
     case 'not_found':
       return { kind: 'answer', answer: { kind: 'not_found' } };
     case 'permanent':
       return { kind: 'permanent', reason: 'provider_rejected', detail };
     case 'throttled':
-      return { kind: 'throttled', detail, ...retryAfter };
+    case 'not_ready':
+      return { kind: answerClass, detail, ...retryAfter };
     case 'auth':
       return { kind: 'auth', detail };
     case 'transient':
       break;
   }
-  return { kind: 'transient', reason: transientReason(status), detail, ...retryAfter };
+  const limitsFleet = status === 503 && hint?.header === 'retry-after' ? ({ limitsFleet: true } as const) : {};
+  return { kind: 'transient', reason: transientReason(status), detail, ...retryAfter, ...limitsFleet };
 }
 
 const transientReason = (status: number): TransientReason =>

@@ -1,11 +1,13 @@
+import { InvalidDataError } from '../errors.ts';
+
 /**
  * How a provider's answer is understood. Each declares its own table: neither 404 nor 409 nor 501 means the same everywhere.
  *
  * `found`: a success whose body holds the data; `not_found`: a success with nothing found; `permanent`: this record will
- * never work; `transient`: try again, it costs an attempt; `throttled`: the fleet waits, no attempt; `auth`: our credential
- * is refused, the provider stops, no attempt.
+ * never work; `transient`: try again, it costs an attempt; `not_ready`: the answer is being prepared, this record alone waits, no
+ * attempt; `throttled`: the fleet waits, no attempt; `auth`: our credential is refused, the provider stops, no attempt.
  */
-export type AnswerClass = 'found' | 'not_found' | 'permanent' | 'transient' | 'throttled' | 'auth';
+export type AnswerClass = 'found' | 'not_found' | 'permanent' | 'transient' | 'not_ready' | 'throttled' | 'auth';
 
 export interface AnswerTable {
   /** Class by HTTP status, as `404` or as a family `4xx`. The exact status wins over the family. */
@@ -38,14 +40,18 @@ export interface ProviderConfig {
   /** Expected 99th percentile of the answer time: sizes concurrency. */
   p99Ms: number;
   answers: AnswerTable;
+  /** How long one record may be answered `not_ready` before it is given up; by default {@link NOT_READY_SECONDS}. */
+  notReadySeconds?: number;
   /**
-   * Fields of a record that the provider is known to answer. The breaker asks for it before it opens and as its probe: without one
-   * it cannot tell an outage from records that this provider always fails on, and a waiting record is the probe.
+   * Fields of a record that the provider is known to answer with data. A failure, a refusal or an empty answer is believed only of the
+   * record that met it, unless this lookup meets one as well: then it is the provider, and its calls stop.
    */
-  canary?: Readonly<Record<string, string>>;
+  canary: Readonly<Record<string, string>>;
   /** JSON Schema of a `found` body. Anything else is `provider_bad_response`. */
   responseSchema: Readonly<Record<string, unknown>>;
 }
+
+export const NOT_READY_SECONDS = 3_600;
 
 /** Share of the limit at which calls are paced: start times jitter and clocks differ, and a strict limit counts the excess. */
 export const PACE_SHARE = 0.985;
@@ -103,3 +109,50 @@ export function sustainedRate({
   const callsPerSecond = (maxConcurrentCalls * 1_000) / (LATENCY_FACTOR * p99Ms);
   return Math.min(ratePerSecond, callsPerSecond / PACE_SHARE);
 }
+
+const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
+
+/**
+ * True for a URL that a credential may be sent to: https, or http to this very machine (the stand-ins of the local cloud).
+ * It carries no user, query or fragment: paths are appended to it.
+ */
+export function isSafeBaseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOSTS.includes(url.hostname));
+}
+
+/** What a stage sets for a provider, in place of its configuration's own values. */
+export interface ProviderOverrides {
+  baseUrls: Readonly<Record<string, string>>;
+  ratesPerSecond: Readonly<Record<string, number>>;
+  bursts: Readonly<Record<string, number>>;
+}
+
+/**
+ * The providers with a stage's base URLs, rates and bursts in place.
+ *
+ * @throws InvalidDataError when one has no base URL, rate or burst, or a value is there for a provider that is not configured:
+ * infrastructure and function would otherwise work with different providers.
+ */
+export function withOverrides(
+  providers: readonly ProviderConfig[],
+  { baseUrls, ratesPerSecond, bursts }: ProviderOverrides,
+): ProviderConfig[] {
+  const known = new Set(providers.map(({ name }) => name));
+  for (const name of [baseUrls, ratesPerSecond, bursts].flatMap((values) => Object.keys(values))) {
+    if (!known.has(name)) throw mismatch(name, 'is set for this stage but is not in config/providers.ts');
+  }
+  return providers.map((provider) => {
+    const baseUrl = baseUrls[provider.name];
+    const ratePerSecond = ratesPerSecond[provider.name];
+    if (baseUrl === undefined) throw mismatch(provider.name, 'has no base URL in PROVIDER_BASE_URLS');
+    if (ratePerSecond === undefined) throw mismatch(provider.name, 'has no rate in PROVIDER_RATES');
+    const burst = bursts[provider.name];
+    if (burst === undefined) throw mismatch(provider.name, 'has no burst in PROVIDER_BURSTS');
+    return { ...provider, baseUrl, ratePerSecond, burst };
+  });
+}
+
+const mismatch = (name: string, problem: string): InvalidDataError =>
+  new InvalidDataError(`Provider "${name}" ${problem}: deploy the functions and their configuration together.`);

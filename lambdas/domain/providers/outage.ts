@@ -1,166 +1,292 @@
-import { FAILURES_TO_SUSPECT, isKnownOutage, openForMs, type FailureStreak } from './breaker.ts';
-import { reserveSlots, sleepUntil } from './pacer.ts';
+import type { Random } from '../time.ts';
+import { callProvider, deferred, failedInternally, logRefusedCredential, startWithinMs } from './call.ts';
+import type { CallSubject, DeferralReason, Run, Unanswered } from './call.ts';
+import type { CallOutcome } from './classify.ts';
+import { signOf, type CallEvidence } from './evidence.ts';
 import type { ProviderState } from './ports.ts';
 import { intervalMs } from './config.ts';
-import { callProvider, deferred, failedInternally, startWithinMs } from './call.ts';
-import type { CallSubject, ProviderResult, Run } from './call.ts';
+import { loweredPace, reserveSlots, sleepUntil } from './slots.ts';
 
-/** What a call says about the provider as a whole. */
-type Health = 'working' | 'failing' | 'unknown';
+/** So many outage-class failures in a row raise the suspicion that the provider is out. */
+export const FAILURES_TO_SUSPECT = 3;
 
-function healthOf(result: ProviderResult): Health {
-  if (result.kind === 'transient') return result.reason === 'internal_error' ? 'unknown' : 'failing';
-  if (result.kind !== 'deferred') return 'working';
-  // It limits us or refuses our credential: that is an answer.
-  return result.reason === 'provider_throttled' || result.reason === 'provider_auth' ? 'working' : 'unknown';
+const FIRST_OPEN_MS = 5_000;
+const LONGEST_OPEN_MS = 120_000;
+/** A person has replaced the credential: that must not be found out minutes later. */
+const LONGEST_OPEN_FOR_AUTH_MS = 15_000;
+/** The longest block of the fleet that nothing but one record's answer speaks for. */
+const UNCONFIRMED_BLOCK_MS = 3_000;
+/** The wait after a refusal for the rate without a usable hint is random between this and twice this; it doubles while nothing is answered. */
+const FIRST_BLOCK_MS = 2_000;
+const LONGEST_BLOCK_MS = 120_000;
+/** Two refusals for the rate within this time, with answers in between, are no accident: the pace is too high. */
+const REPEATED_WITHIN_MS = 120_000;
+
+/** How long a breaker that has been opened `openings` times in a row stays open: doubling, give or take a tenth. */
+const openForMs = (openings: number, longestMs: number, random: Random): number =>
+  Math.round(Math.min(longestMs, FIRST_OPEN_MS * 2 ** openings) * (0.9 + random() / 5));
+
+/** Whether failures of calls that were made in `epoch` are explained by an outage that somebody has found meanwhile. */
+export const isKnownOutage = (state: ProviderState, epoch: number): boolean =>
+  state.breaker === 'open' || state.epoch > epoch;
+
+/**
+ * Whether what a round of calls met is the provider's trouble or that of single records. With `isProvider` nobody is to call until
+ * `untilMs`, and nothing but answers with data is believed.
+ */
+export type OutageDecision = { isProvider: false } | { isProvider: true; reason: DeferralReason; untilMs: number };
+
+const RECORDS_ONLY: OutageDecision = { isProvider: false };
+
+/**
+ * Decides about a round of calls. While all is well nothing is written and nothing is called. What looks like trouble of the provider
+ * (a row of failures, a failure that would end its record, a refusal for the rate or of the credential, an answer without data that no
+ * later answer with data speaks for) is checked with the canary: only what the canary meets too is the provider's.
+ *
+ * @param state - The provider's item as the reservation of the round returned it.
+ */
+export async function decideOutage(run: Run, state: ProviderState, evidence: CallEvidence): Promise<OutageDecision> {
+  try {
+    return await decide(run, state, evidence);
+  } catch (error) {
+    // Nobody can tell whether it was an outage: the records get the benefit of the doubt.
+    const result = failedInternally(run, error);
+    if (result.kind !== 'deferred') return RECORDS_ONLY;
+    return { isProvider: true, reason: 'dependency_unavailable', untilMs: result.untilMs };
+  }
 }
 
-/** Notes a result in the row of failures. Refusals of ours or of the provider's limiter neither add to it nor end it. */
-export function note(row: FailureStreak, result: ProviderResult, isLastAttempt: boolean): void {
-  const health = healthOf(result);
-  if (health === 'failing') row.failed(isLastAttempt);
-  else if (health === 'working' && result.kind !== 'deferred') row.succeeded();
+async function decide(run: Run, state: ProviderState, evidence: CallEvidence): Promise<OutageDecision> {
+  const { providers } = run.deps;
+  const { name } = run.provider.config;
+  let current = state;
+  if (evidence.sawAnswer && (state.failures > 0 || state.throttles > 0)) {
+    current = await providers.clearFailures(name, state.epoch);
+  }
+  if (evidence.isPaceTooHigh) current = await reportThrottle(run, current, {});
+  if (evidence.failuresInARow > 0) {
+    current = await providers.addFailures(name, state.epoch, evidence.failuresInARow);
+    if (isKnownOutage(current, state.epoch)) return knownOutage(run, current);
+  }
+  const isOutageSuspected = current.failures >= FAILURES_TO_SUSPECT || evidence.endsRecord;
+  const isSuspected = (evidence.failuresInARow > 0 && isOutageSuspected) || evidence.isRefused;
+  return isSuspected || evidence.isUnverified ? askCanary(run, current, evidence, isOutageSuspected) : RECORDS_ONLY;
 }
 
-export type Probed =
-  { outcome: 'closed'; result?: ProviderResult } | { outcome: 'refused'; untilMs: number; result?: ProviderResult };
+async function askCanary(
+  run: Run,
+  state: ProviderState,
+  evidence: CallEvidence,
+  isOutageSuspected: boolean,
+): Promise<OutageDecision> {
+  const { deps, provider } = run;
+  const withinMs = startWithinMs(run);
+  const reservation = withinMs < 0 ? undefined : await reserveSlots(deps, { provider, slots: 1, withinMs });
+  const current = reservation?.state ?? state;
+  if (isKnownOutage(current, state.epoch)) return knownOutage(run, current);
+  const [slotMs] = reservation?.slotsMs ?? [];
+  if (slotMs === undefined) return unconfirmed(run, current, evidence, isOutageSuspected);
+  await sleepUntil(deps.clock, slotMs);
+  const outcome = await provider.semaphore(async () => callProvider(run, provider.canaryUrl));
+  switch (signOf(outcome)) {
+    case 'found':
+      if (evidence.failuresInARow > 0) await deps.providers.clearFailures(provider.config.name, state.epoch);
+      return RECORDS_ONLY;
+    case 'throttled':
+      return throttleFleet(run, current, outcome);
+    case 'unknown':
+      return unconfirmed(run, current, evidence, isOutageSuspected);
+    default:
+      return open(run, current, outcome);
+  }
+}
+
+/** The canary could not be asked: the records wait, and only a row of failures stops the fleet for longer than a moment. */
+async function unconfirmed(
+  run: Run,
+  state: ProviderState,
+  evidence: CallEvidence,
+  isOutageSuspected: boolean,
+): Promise<OutageDecision> {
+  const { clock, providers } = run.deps;
+  const nowMs = clock.now();
+  if (state.blockedUntilMs > nowMs) return provider('provider_throttled', state.blockedUntilMs);
+  if (evidence.failuresInARow > 0 && isOutageSuspected) return open(run, state);
+  if (!evidence.isThrottled) {
+    return provider(evidence.isRefused ? 'provider_auth' : 'pacer_full', nowMs + UNCONFIRMED_BLOCK_MS);
+  }
+  const untilMs = nowMs + UNCONFIRMED_BLOCK_MS;
+  logBlock(run, untilMs);
+  await providers.block(run.provider.config.name, untilMs);
+  return provider('provider_throttled', untilMs);
+}
+
+const provider = (reason: DeferralReason, untilMs: number): OutageDecision => ({ isProvider: true, reason, untilMs });
+
+const knownOutage = ({ deps }: Run, state: ProviderState): OutageDecision =>
+  provider(state.openReason ?? 'breaker_open', state.breaker === 'open' ? state.openUntilMs : deps.clock.now());
+
+/** Stops the fleet's calls: the canary was refused for the rate as well. */
+async function throttleFleet(
+  run: Run,
+  state: ProviderState,
+  outcome: CallOutcome | Unanswered,
+): Promise<OutageDecision> {
+  const { clock, random } = run.deps;
+  const untoldMs = Math.min(LONGEST_BLOCK_MS, FIRST_BLOCK_MS * 2 ** state.throttles) * (1 + random());
+  const waitMs = ('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined) ?? Math.round(untoldMs);
+  const untilMs = Math.max(state.blockedUntilMs, clock.now() + waitMs);
+  const after = await reportThrottle(run, state, { blockedUntilMs: untilMs });
+  return provider('provider_throttled', Math.max(clock.now(), after.blockedUntilMs));
+}
+
+/**
+ * Reports a refusal for the rate, once for all who met it at the same time. Where calls were answered since the last one, and that is
+ * not long ago, the pace is lowered for the fleet.
+ */
+async function reportThrottle(
+  run: Run,
+  state: ProviderState,
+  { blockedUntilMs }: { blockedUntilMs?: number },
+): Promise<ProviderState> {
+  const { clock, providers, telemetry } = run.deps;
+  const { name, ratePerSecond } = run.provider.config;
+  const nowMs = clock.now();
+  const isRepeated = state.throttledAtMs > 0 && nowMs - state.throttledAtMs < REPEATED_WITHIN_MS;
+  const pace = isRepeated && state.throttles === 0 ? loweredPace(state, nowMs) : undefined;
+  const after = await providers.throttle(name, {
+    seenAtMs: state.throttledAtMs,
+    nowMs,
+    throttles: blockedUntilMs === undefined ? 0 : state.throttles + 1,
+    ...(blockedUntilMs === undefined ? {} : { blockedUntilMs }),
+    ...(pace === undefined ? {} : { pace }),
+  });
+  if (after.throttledAtMs !== nowMs) return after;
+  if (blockedUntilMs !== undefined) logBlock(run, blockedUntilMs);
+  if (pace !== undefined) {
+    const perSecond = (ratePerSecond * pace.share).toPrecision(3);
+    const detail = `Calls are refused although paced: ${perSecond} of ${ratePerSecond} calls/s from now on.`;
+    telemetry.emit({ name: 'provider_pace_lowered', level: 'warn', provider: name, detail });
+  }
+  return after;
+}
+
+function logBlock({ deps, provider: { config } }: Run, untilMs: number): void {
+  const durationMs = untilMs - deps.clock.now();
+  const reason = 'provider_throttled';
+  deps.telemetry.emit({ name: 'provider_blocked', level: 'warn', provider: config.name, reason, durationMs });
+}
+
+/** Opens the breaker, or, as the owner of its probe, opens it for longer. */
+async function open(
+  run: Run,
+  state: ProviderState,
+  outcome?: CallOutcome | Unanswered,
+  probeOwner?: string,
+): Promise<OutageDecision> {
+  const { deps } = run;
+  const { name } = run.provider.config;
+  const isAuth = outcome !== undefined && signOf(outcome) === 'auth';
+  const longestMs = isAuth ? LONGEST_OPEN_FOR_AUTH_MS : LONGEST_OPEN_MS;
+  const openUntilMs = deps.clock.now() + openForMs(state.openings, longestMs, deps.random);
+  const now = await deps.providers.open(name, {
+    epoch: state.epoch,
+    openUntilMs,
+    ...(probeOwner === undefined ? {} : { probeOwner }),
+    ...(isAuth ? { reason: 'provider_auth' } : {}),
+  });
+  if (now.openUntilMs === openUntilMs) {
+    if (outcome?.kind === 'auth') logRefusedCredential(run, outcome.detail);
+    const detail = outcome !== undefined && 'detail' in outcome ? { detail: `Canary: ${outcome.detail}` } : {};
+    const durationMs = openUntilMs - deps.clock.now();
+    deps.telemetry.emit({ name: 'breaker_opened', level: 'warn', provider: name, durationMs, ...detail });
+  }
+  return knownOutage(run, now);
+}
 
 /** Beyond the probe's own time: for the update that ends it. */
 const PROBE_MARGIN_MS = 5_000;
 /** How long to wait where somebody else is probing: it takes a call's time. */
 const OTHER_PROBE_MS = 2_000;
 
-/** The lookup of a waiting record, for a provider without a canary. */
-interface ProbeTarget {
-  url: string;
-  about?: CallSubject;
-}
+/** The breaker after a probe; with the outcome of the waiting record's call, where one was made. */
+export type Probed = { untilMs?: number; outcome?: CallOutcome };
 
 /**
- * Claims the one probe of an open breaker whose time has come, and makes it: with the canary, or else with the lookup of a
- * waiting record, whose result is then returned too. A probe that fails costs the record nothing.
+ * Claims the one probe of an open breaker whose time has come, and makes it with the canary. Where the canary is answered without data,
+ * a waiting record is looked up as well: one that gets data proves that it is the canary which is wrong.
  */
-export async function probe(run: Run, state: ProviderState, waiting: ProbeTarget | undefined): Promise<Probed> {
-  const { deps, provider } = run;
+export async function probe(
+  run: Run,
+  state: ProviderState,
+  waiting: { url: string; about?: CallSubject } | undefined,
+): Promise<Probed> {
+  const { deps, provider: api } = run;
   const { clock, providers, owner } = deps;
-  const { config, canaryUrl } = provider;
+  const { config, canaryUrl } = api;
   const nowMs = clock.now();
   // Slots that were reserved before the opening may still be used, and the provider may have asked for more time.
   const startMs = Math.max(nowMs, state.nextAtMs, state.blockedUntilMs);
-  if (startMs - nowMs > startWithinMs(run)) return { outcome: 'refused', untilMs: startMs };
-  const leaseMs = Math.ceil(startMs - nowMs + 2 * config.timeoutMs + intervalMs(config) + PROBE_MARGIN_MS);
+  if (startMs - nowMs > startWithinMs(run)) return { untilMs: startMs };
+  const leaseMs = Math.ceil(startMs - nowMs + 4 * (config.timeoutMs + intervalMs(config)) + PROBE_MARGIN_MS);
   const claim = await providers.claimProbe(config.name, { epoch: state.epoch, owner, nowMs, leaseMs });
   if (!claim.claimed) return refusedClaim(claim.state, nowMs);
 
+  // Nobody else calls while the breaker is open: the probe needs no slots, only the distance between its own calls.
+  let lastStartMs = startMs;
+  const keepDistance = async (): Promise<boolean> => {
+    lastStartMs = Math.max(clock.now(), lastStartMs + intervalMs(config));
+    await sleepUntil(clock, lastStartMs);
+    return startWithinMs(run) >= 0;
+  };
   await sleepUntil(clock, startMs);
   deps.telemetry.emit({ name: 'probe_started', level: 'info', provider: config.name });
-  const result = await (canaryUrl === undefined
-    ? callProvider(run, waiting?.url ?? '', waiting?.about)
-    : callProvider(run, canaryUrl));
-  const end = await endProbe(run, claim.state, healthOf(result), startMs);
-  if (canaryUrl !== undefined) return end;
-  // What the record got is kept; a failure was the outage's, not its own.
-  if (result.kind !== 'transient') return { ...end, result };
-  return { ...end, result: deferred(run, 'breaker_open', end.outcome === 'refused' ? end.untilMs : undefined) };
+  const outcome = await api.semaphore(async () => callProvider(run, canaryUrl, {}, keepDistance));
+  if (waiting === undefined || signOf(outcome) !== 'no_data' || !(await keepDistance())) {
+    return endProbe(run, claim.state, outcome, lastStartMs);
+  }
+  const second = await api.semaphore(async () => callProvider(run, waiting.url, waiting.about, keepDistance));
+  if (second.kind !== 'answer' || signOf(second) !== 'found') return endProbe(run, claim.state, outcome, lastStartMs);
+  const detail = 'The canary is answered without data, a record with data: correct the canary in config/providers.ts.';
+  deps.telemetry.emit({ name: 'canary_refused', level: 'error', provider: config.name, detail });
+  return { ...(await endProbe(run, claim.state, second, lastStartMs)), outcome: second };
 }
 
-async function endProbe(run: Run, state: ProviderState, health: Health, startMs: number): Promise<Probed> {
-  const { deps, provider } = run;
-  const { name } = provider.config;
+async function endProbe(
+  run: Run,
+  state: ProviderState,
+  outcome: CallOutcome | Unanswered,
+  startMs: number,
+): Promise<Probed> {
+  const { clock, providers, owner, telemetry } = run.deps;
+  const { name } = run.provider.config;
+  const otherMs = clock.now() + OTHER_PROBE_MS;
   try {
-    if (health === 'failing') return { outcome: 'refused', untilMs: await open(run, state, deps.owner) };
-    if (health === 'unknown') return { outcome: 'refused', untilMs: deps.clock.now() + OTHER_PROBE_MS };
+    const sign = signOf(outcome);
+    if (sign === 'unknown') return { untilMs: otherMs };
+    if (sign !== 'found' && sign !== 'throttled') {
+      const decision = await open(run, state, outcome, owner);
+      return { untilMs: decision.isProvider ? decision.untilMs : otherMs };
+    }
+    // It limits us: that is an answer.
+    if (sign === 'throttled') await throttleFleet(run, state, outcome);
     // The next slot is counted from the closing, so it must not come sooner than one interval after the probe.
-    await sleepUntil(deps.clock, startMs + intervalMs(provider.config));
-    await deps.providers.close(name, state.epoch, deps.owner, deps.clock.now());
-    deps.telemetry.emit({ name: 'breaker_closed', level: 'info', provider: name });
-    return { outcome: 'closed' };
+    await sleepUntil(clock, startMs + intervalMs(run.provider.config));
+    await providers.close(name, state.epoch, owner, clock.now());
+    telemetry.emit({ name: 'breaker_closed', level: 'info', provider: name });
+    return {};
   } catch (error) {
     // The probe's lease ends by itself; what the call brought must not be lost over it.
     failedInternally(run, error);
-    return { outcome: 'refused', untilMs: deps.clock.now() + OTHER_PROBE_MS };
+    return { untilMs: otherMs };
   }
 }
 
 function refusedClaim(state: ProviderState, nowMs: number): Probed {
-  if (state.breaker === 'closed') return { outcome: 'closed' };
-  return { outcome: 'refused', untilMs: Math.max(state.openUntilMs, nowMs + OTHER_PROBE_MS) };
+  if (state.breaker === 'closed') return {};
+  return { untilMs: Math.max(state.openUntilMs, nowMs + OTHER_PROBE_MS) };
 }
 
-/** Whether the failures of a run are to be put down to an outage; then also until when nobody is to call. */
-export type Verdict =
-  { outage: false } | { outage: true; reason: 'breaker_open' | 'dependency_unavailable'; untilMs: number };
-
-/**
- * Reports what a run of calls saw. One extra update for a run that ends in failures, none while all is well. From
- * {@link FAILURES_TO_SUSPECT} failures in a row on, and before a record ends by one, the canary decides; without one, or without
- * time for it, the breaker opens.
- *
- * @param state - The provider's item as the reservation of the run returned it.
- */
-export async function judge(run: Run, state: ProviderState, row: FailureStreak): Promise<Verdict> {
-  try {
-    return await report(run, state, row);
-  } catch (error) {
-    // Nobody can tell whether it was an outage: the records get the benefit of the doubt.
-    const result = failedInternally(run, error);
-    if (result.kind !== 'deferred') return { outage: false };
-    return { outage: true, reason: 'dependency_unavailable', untilMs: result.untilMs };
-  }
-}
-
-async function report(run: Run, state: ProviderState, row: FailureStreak): Promise<Verdict> {
-  const { providers } = run.deps;
-  const { name } = run.provider.config;
-  if (row.sawSuccess() && state.failures > 0) await providers.clearFailures(name, state.epoch);
-  if (row.consecutiveFailures() === 0) return { outage: false };
-  const now = await providers.addFailures(name, state.epoch, row.consecutiveFailures());
-  if (isKnownOutage(now, state.epoch)) return knownOutage(run, now);
-  // A record that would end by this failure gets the proof that it is not the provider's.
-  const isDoubted = row.endsRecord() && run.provider.canaryUrl !== undefined;
-  return now.failures < FAILURES_TO_SUSPECT && !isDoubted ? { outage: false } : confirm(run, now);
-}
-
-async function confirm(run: Run, state: ProviderState): Promise<Verdict> {
-  const { deps, provider } = run;
-  const { config, canaryUrl } = provider;
-  const withinMs = startWithinMs(run);
-  if (canaryUrl === undefined || withinMs < 0) return openNow(run, state);
-  const { slotsMs, state: current } = await reserveSlots(deps, { provider: config, slots: 1, withinMs });
-  if (current !== undefined && isKnownOutage(current, state.epoch)) return knownOutage(run, current);
-  const [slotMs] = slotsMs;
-  if (slotMs === undefined) return openNow(run, state);
-  await sleepUntil(deps.clock, slotMs);
-  if (healthOf(await callProvider(run, canaryUrl)) === 'failing') return openNow(run, state);
-  await deps.providers.clearFailures(config.name, state.epoch);
-  return { outage: false };
-}
-
-const openNow = async (run: Run, state: ProviderState): Promise<Verdict> => ({
-  outage: true,
-  reason: 'breaker_open',
-  untilMs: await open(run, state),
-});
-
-const knownOutage = ({ deps }: Run, state: ProviderState): Verdict => ({
-  outage: true,
-  reason: 'breaker_open',
-  untilMs: state.breaker === 'open' ? state.openUntilMs : deps.clock.now(),
-});
-
-/** Opens the breaker, or, as the owner of its probe, opens it for longer. Returns until when. */
-async function open({ deps, provider }: Run, state: ProviderState, probeOwner?: string): Promise<number> {
-  const { name } = provider.config;
-  const openUntilMs = deps.clock.now() + openForMs(state.openings, deps.random);
-  const owned = probeOwner === undefined ? {} : { probeOwner };
-  const now = await deps.providers.open(name, { epoch: state.epoch, openUntilMs, ...owned });
-  if (now.openUntilMs === openUntilMs) {
-    deps.telemetry.emit({
-      name: 'breaker_opened',
-      level: 'warn',
-      provider: name,
-      durationMs: openUntilMs - deps.clock.now(),
-    });
-  }
-  return now.breaker === 'open' ? now.openUntilMs : deps.clock.now();
-}
+/** The wait of records while the breaker of the provider is open. */
+export const waitForBreaker = (run: Run, { openReason }: ProviderState, untilMs: number) =>
+  deferred(run, openReason ?? 'breaker_open', untilMs);

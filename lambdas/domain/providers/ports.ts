@@ -2,12 +2,25 @@
 export interface ProviderState {
   /** When the next call may start. 0 when never used. */
   nextAtMs: number;
-  /** No call starts before this time: the provider said so (Retry-After) or refuses our credential. */
+  /** No call starts before this time: the provider said so. */
   blockedUntilMs: number;
+  /** `provider_auth` was written by version 0.1 only. */
   blockedReason?: 'provider_throttled' | 'provider_auth';
+  /** Refusals for the rate, each confirmed by the canary, since the last answer. */
+  throttles: number;
+  /** When a refusal for the rate was last reported; 0 = never. */
+  throttledAtMs: number;
+  /** When the fleet last lowered its own pace; 0 = never. It is the version of the pace: a reservation names the one it was computed from. */
+  paceAtMs: number;
+  /** Share of the configured pace that was granted from `paceAtMs` on. */
+  paceShare?: number;
+  /** Share of the configured pace at which calls were refused. */
+  paceLimitShare?: number;
   breaker: 'closed' | 'open';
   /** Raised by every opening; a success from an earlier epoch closes nothing. */
   epoch: number;
+  /** While open: why, where it is not an outage. */
+  openReason?: 'provider_auth';
   /** While open: when a probe may be made. */
   openUntilMs: number;
   /** Outage-class failures in a row while closed. */
@@ -18,12 +31,24 @@ export interface ProviderState {
   probeLeaseUntilMs?: number;
 }
 
+export interface ThrottleReport {
+  seenAtMs: number;
+  nowMs: number;
+  /** Refusals since the last answer, this one included. */
+  throttles: number;
+  /** Absent: calls go on. */
+  blockedUntilMs?: number;
+  /** Absent: the pace stays. */
+  pace?: { share: number; limitShare: number };
+}
+
 /** The providers table. Each method is one conditional update and returns the state after it (or, where the condition failed, as it stands). */
 export interface ProviderStore {
   get(provider: string): Promise<ProviderState>;
   /**
    * Reserves `slots` consecutive slots. Granted only when the breaker is closed, `blockedUntilMs` has passed, and `nextAtMs` lies in the
-   * past (first slot = now) or at most `maxWaitMs` ahead (first slot = `nextAtMs`). Otherwise nothing changes.
+   * past (first slot = now) or at most `maxWaitMs` ahead (first slot = `nextAtMs`), and the pace is still that of `paceAtMs`. Otherwise
+   * nothing changes.
    */
   reserve(request: {
     provider: string;
@@ -31,15 +56,22 @@ export interface ProviderStore {
     intervalMs: number;
     nowMs: number;
     maxWaitMs: number;
+    /** The pace that `intervalMs` was computed from; absent: the configured one. */
+    paceAtMs?: number;
   }): Promise<{ granted: true; firstSlotMs: number; state: ProviderState } | { granted: false; state: ProviderState }>;
   /** Raises `blockedUntilMs`; never lowers it. */
-  block(provider: string, untilMs: number, reason: 'provider_throttled' | 'provider_auth'): Promise<ProviderState>;
+  block(provider: string, untilMs: number): Promise<ProviderState>;
+  /** Reports a refusal for the rate, only while nobody else has reported one since `seenAtMs` (`throttledAtMs` as it was read). */
+  throttle(provider: string, report: ThrottleReport): Promise<ProviderState>;
   /** Adds outage-class failures seen in `epoch`; nothing changes when the epoch moved on or the breaker is open. */
   addFailures(provider: string, epoch: number, failures: number): Promise<ProviderState>;
-  /** Resets the row of failures after a success in `epoch`, breaker closed. */
+  /** Resets failures and throttles after an answer in `epoch`, breaker closed. */
   clearFailures(provider: string, epoch: number): Promise<ProviderState>;
   /** closed to open (epoch + 1, openings + 1), only in `epoch`; or, by the probe's owner, a longer opening of the same kind. */
-  open(provider: string, change: { epoch: number; openUntilMs: number; probeOwner?: string }): Promise<ProviderState>;
+  open(
+    provider: string,
+    change: { epoch: number; openUntilMs: number; probeOwner?: string; reason?: 'provider_auth' },
+  ): Promise<ProviderState>;
   /** Claims the one probe of `epoch`, when `openUntilMs` has passed and no other probe's lease runs. */
   claimProbe(
     provider: string,

@@ -2,20 +2,23 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { InvalidDataError } from '../errors.ts';
 import type { ProviderConfig } from './config.ts';
 import { compileSchema } from '../records/validation.ts';
+import type { ProviderState } from './ports.ts';
 import type { AnswerRules } from './classify.ts';
-import { createLookup, type LookupBuilder } from './lookup.ts';
+import { createRequestBuilder, type RequestBuilder } from './request.ts';
 
-/** A provider made ready for calls: schemas compiled, URLs prepared. Once per process. */
+/** A provider made ready for calls: schema compiled, requests prepared. Once per process. */
 export interface Provider {
   config: ProviderConfig;
-  lookup: LookupBuilder;
+  requestFor: RequestBuilder;
   rules: AnswerRules;
   /** Semaphore of this process's calls: as many at the same time as its share of the provider's limit, the others in order. */
   semaphore: LimitFunction;
   /** How many that is; Infinity where the provider sets no limit. */
   callsAtOnce: number;
-  /** URL of a lookup that is known to be answered: tells an outage from records that the provider fails on. */
-  canaryUrl?: string;
+  /** URL of the canary's lookup. */
+  canaryUrl: string;
+  /** What this process saw last of the provider's item. */
+  lastState?: ProviderState;
 }
 
 /** Answers of all providers together must fit into a row beside its other attributes (DynamoDB: 400 KB an item). */
@@ -42,13 +45,14 @@ export function prepareProviders(
 function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
   const { name, answers, maxBodyBytes, responseSchema, canary } = config;
   const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
-  const lookup = createLookup(config);
+  const requestFor = createRequestBuilder(config);
   const rules = { name, answers, maxBodyBytes, checkBody };
-  const prepared = { config, lookup, rules, semaphore: pLimit(callsAtOnce), callsAtOnce };
-  if (canary === undefined) return prepared;
-  const request = lookup(canary);
-  if (request.kind === 'request') return { ...prepared, canaryUrl: request.url };
-  throw new InvalidDataError(
-    `The canary of provider "${name}" makes no request: give every lookup field a usable value.`,
-  );
+  const request = requestFor(canary);
+  if (request.kind !== 'request') {
+    throw new InvalidDataError(
+      `The canary of provider "${name}" makes no request: give every lookup field a usable value.`,
+    );
+  }
+  const semaphore = pLimit(callsAtOnce);
+  return { config, requestFor, rules, semaphore, callsAtOnce, canaryUrl: request.url };
 }

@@ -57,6 +57,8 @@ const recordMembers = {
   expiresAtSeconds: count,
   /** Not to be worked before this time: a wait beyond the queue's longest delay goes in hops. */
   notBeforeMs: v.optional(count),
+  /** Since when a provider has not been ready for this record. */
+  notReadySinceMs: v.optional(count),
   /** Takes the place of a message whose worker ended: it is no copy, whatever wait its row announces. */
   redelivered: v.optional(v.literal(true)),
   /** Times in a row that it came back because our own platform failed. */

@@ -192,7 +192,9 @@ function toDeadLetters(item: Item, message: RecordMessage, { reason, attempts }:
     generation: String(generation),
     redrives: String(redrives),
   };
-  return { queue: 'deadLetters', item, message: { body: bodyOf(message), group: tenantId, attributes } };
+  // A replay of it has its whole time again.
+  const { notReadySinceMs: _over, ...body } = message;
+  return { queue: 'deadLetters', item, message: { body: bodyOf(body), group: tenantId, attributes } };
 }
 
 /** Sends the messages for one queue; returns the items whose message was not accepted. */

@@ -1,11 +1,11 @@
 import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
-import { lookUp } from '../providers/ask.ts';
+import { lookUp } from '../providers/lookup-batch.ts';
 import type { ProviderResult } from '../providers/call.ts';
 import type { TimeBudget } from '../time.ts';
 import { logFieldsOf } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
-import { defer, fail, retry, succeed, type Job, type Resolution, type Resolved } from './resolution.ts';
+import { awaitReady, defer, fail, retry, succeed, type Job, type Resolution, type Resolved } from './resolution.ts';
 
 /** A record that passed validation, with the requests to make and the answers that need none. */
 interface Prepared {
@@ -70,9 +70,9 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
 
   const urls = new Map<string, string>();
   const answers: Record<string, ProviderAnswer> = { ...job.answers };
-  for (const { config, lookup } of deps.apis) {
+  for (const { config, requestFor } of deps.apis) {
     if (Object.hasOwn(answers, config.name)) continue;
-    const request = lookup(content.fields);
+    const request = requestFor(content.fields);
     if (request.kind === 'request') urls.set(config.name, request.url);
     else if (request.kind === 'not_applicable') answers[config.name] = { kind: 'not_applicable' };
     else {
@@ -107,6 +107,8 @@ function resolve(
     const untilMs = Math.max(failure.untilMs ?? 0, longest?.untilMs ?? 0);
     return retry(known, deps, { ...failure, waitingOn: failure.provider, untilMs });
   }
+  const [notReady] = all.filter((result) => result.kind === 'not_ready').toSorted((a, b) => a.budgetMs - b.budgetMs);
+  if (notReady !== undefined) return awaitReady(known, deps, { ...notReady, waitingOn: notReady.provider });
   if (longest === undefined) return succeed(known, deps);
   return defer(known, deps, { ...longest, waitingOn: longest.provider });
 }

@@ -1,7 +1,7 @@
 import { retryDelayMs, spreadMs } from '../backoff.ts';
 import { MAX_ATTEMPTS } from '../limits.ts';
 import { encodeBody, type RecordMessage } from '../queues/messages.ts';
-import { MAX_DETAIL_LENGTH, type ProviderAnswers, type RecordRow, type RowState } from '../model.ts';
+import { isTerminal, MAX_DETAIL_LENGTH, type ProviderAnswers, type RecordRow, type RowState } from '../model.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { Clock, Random } from '../time.ts';
 import { receivesOf, type Item } from './deliveries.ts';
@@ -63,7 +63,16 @@ type Outcome = Pick<RecordRow, 'state' | 'attempts'> &
 
 /** A row of the job's record. What is not given is cleared, `isolatedReceives` included. */
 export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Outcome): RecordRow {
-  const { submissionId, recordNo, generation, redrives, firstEnqueuedAtMs, expiresAtSeconds, content } = message;
+  const {
+    submissionId,
+    recordNo,
+    generation,
+    redrives,
+    firstEnqueuedAtMs,
+    expiresAtSeconds,
+    content,
+    notReadySinceMs,
+  } = message;
   const recordId = content.kind === 'record' ? idOf(content.fields['record_id']) : undefined;
   return {
     submissionId,
@@ -76,6 +85,7 @@ export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Out
     firstEnqueuedAtMs,
     updatedAtMs: clock.now(),
     expiresAtSeconds,
+    ...(isTerminal(outcome.state) || notReadySinceMs === undefined ? {} : { notReadySinceMs }),
     ...outcome,
     ...(outcome.detail === undefined ? {} : { detail: outcome.detail.slice(0, MAX_DETAIL_LENGTH) }),
   };
@@ -139,6 +149,33 @@ export function retry(
   });
   const message = withoutPlatformRetries(nextMessage(job, attempt + 1));
   return withNotBefore({ kind: 'return', reason, message, waitMs, row, ...seenOf(job), carry }, waitingUntilMs);
+}
+
+/** The waits of a record that a provider is not ready for grow with the time that it has waited, between these. */
+const SHORTEST_NOT_READY_MS = 2_000;
+const LONGEST_NOT_READY_MS = 120_000;
+
+/** A provider is not ready for this record: it waits without an attempt until its time budget is used up, then it is dead-lettered. */
+export function awaitReady(
+  job: Job,
+  deps: ResolutionDeps,
+  wait: { detail: string; waitingOn: string; budgetMs: number; untilMs?: number },
+): Resolution {
+  const { detail, waitingOn, budgetMs } = wait;
+  const nowMs = deps.clock.now();
+  const notReadySinceMs = job.message.notReadySinceMs ?? Math.floor(nowMs);
+  const endMs = notReadySinceMs + budgetMs;
+  if (nowMs >= endMs) {
+    const reason = 'provider_not_ready';
+    const text = `Not ready for ${Math.round((nowMs - notReadySinceMs) / 1_000)} s: ${detail}`;
+    const attempts = job.message.attempt - 1;
+    const row = rowOf(job, deps.clock, { state: 'dead_lettered', reason, detail: text, attempts });
+    return { kind: 'finish', row, ...seenOf(job), deadLetter: true, carry: nextMessage(job, job.message.attempt) };
+  }
+  const backoffMs = Math.min(LONGEST_NOT_READY_MS, Math.max(SHORTEST_NOT_READY_MS, (nowMs - notReadySinceMs) / 2));
+  const untilMs = Math.min(endMs, wait.untilMs ?? nowMs + backoffMs);
+  const waiting: Job = { ...job, message: { ...job.message, notReadySinceMs } };
+  return defer(waiting, deps, { reason: 'provider_not_ready', untilMs, waitingOn });
 }
 
 /** Nothing failed, but the record cannot be processed now: it is sent again at no attempt. */

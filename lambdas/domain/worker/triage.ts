@@ -126,7 +126,7 @@ function discardSettled(item: Item, stored: RecordRow): Resolution {
   const deadLetterAgain =
     stored.state === 'dead_lettered' &&
     stored.generation === generation &&
-    attempt >= MAX_ATTEMPTS &&
+    (attempt >= MAX_ATTEMPTS || stored.reason === 'provider_not_ready') &&
     receivesOf(item) > 1;
   return { kind: 'discard', because: stored.generation > generation ? 'stale' : 'settled', stored, deadLetterAgain };
 }
@@ -145,5 +145,7 @@ function toJob(item: Item, row: RecordRow | undefined): Job {
   const attempt = Math.max(rest.attempt, isSame ? row.attempts + 1 : 1);
   const notBeforeMs = Math.max(rest.notBeforeMs ?? 0, isSame ? (row.waitingUntilMs ?? 0) : 0);
   const wait = notBeforeMs > 0 ? { notBeforeMs } : {};
-  return { item, message: { ...rest, attempt, ...wait, ...redelivered }, row, answers };
+  const notReadySinceMs = rest.notReadySinceMs ?? (isSame ? row.notReadySinceMs : undefined);
+  const since = notReadySinceMs === undefined ? {} : { notReadySinceMs };
+  return { item, message: { ...rest, attempt, ...wait, ...since, ...redelivered }, row, answers };
 }

@@ -274,7 +274,7 @@ describe('after an outage', () => {
       { recordNo: 2, state: 'dead_lettered', reason: 'worker_crashed' },
     ]);
     for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
-    await rig.world.providers.block('company', rig.clock.now() + 10 * MINUTE_MS, 'provider_throttled');
+    await rig.world.providers.block('company', rig.clock.now() + 10 * MINUTE_MS);
     await rig.minutes(10);
     expect(rig.messages()).toEqual([]);
     await rig.minutes(6);
@@ -288,7 +288,7 @@ describe('after an outage', () => {
     await rig.seed(2);
     await rig.finish([1, 2].map((redrives) => ({ ...DEAD, recordNo: redrives, redrives })));
     for (const recordNo of [1, 2]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
-    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS, 'provider_throttled');
+    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS);
     await rig.minutes(8);
     expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1]);
   });
@@ -298,7 +298,7 @@ describe('after an outage', () => {
     await rig.seed(1);
     await rig.world.records.put(makeRow({ state: 'dead_lettered', reason: 'attempts_exhausted', answers: {} }));
     await park(rig, encodeBody(makeRecordMessage()));
-    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS, 'provider_throttled');
+    await rig.world.providers.block('company', rig.clock.now() + 3 * MINUTE_MS);
     await rig.minutes(30);
     expect(rig.messages()).toEqual([]);
   });

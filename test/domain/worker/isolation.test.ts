@@ -164,7 +164,7 @@ describe('an isolated record', () => {
     await rig.submit(1);
     await rig.step({ killedBy: killers(1) });
     await untilVisible(rig);
-    await rig.world.providers.block('company', rig.clock.now() + 20_000, 'provider_throttled');
+    await rig.world.providers.block('company', rig.clock.now() + 20_000);
     await rig.step();
     expect(rig.row(1)).toMatchObject({ state: 'deferred', reason: 'provider_throttled' });
     expect(rig.row(1)).not.toHaveProperty('isolatedReceives');

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { LONGEST_WRITE_MS, SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
+import { parseRecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';
 import {
   makeDelivery,
@@ -113,7 +114,7 @@ describe('a record that cannot be worked', () => {
 
   it('fails at once when a provider refuses it, and keeps what the other one said', async () => {
     const rig = createWorkerRig();
-    rig.geo.behave(() => respond(422));
+    rig.geo.behave(({ url }) => (url.includes('00000') ? undefined : respond(422)));
     await rig.submit(1);
     await rig.step();
     expect(rig.row(1)).toMatchObject({
@@ -852,6 +853,43 @@ describe('a stop order', () => {
   });
 });
 
+describe('a record that a provider is not ready for', () => {
+  const untilReady =
+    (readyAtMs: number, clock: { now(): number }) =>
+    ({ url }: { url: string }) =>
+      url.endsWith('/customer0002.example.com') && clock.now() < readyAtMs ? respond(202) : undefined;
+
+  it('waits alone, at no attempt, and the others do not', async () => {
+    const rig = createWorkerRig();
+    const startMs = rig.clock.now();
+    rig.company.behave(untilReady(startMs + 300_000, rig.clock));
+    await rig.submit(3, ({ recordNo }) => ({ content: { kind: 'record', fields: makeFields(recordNo) } }));
+    await rig.step();
+    expect(rig.ledger().succeeded).toEqual([0, 2]);
+    await rig.drain();
+    expect(rig.row(2)).toMatchObject({ state: 'succeeded', attempts: 1 });
+    const calls = rig.company.calls.filter(({ url }) => url.endsWith('/customer0002.example.com'));
+    expect(calls.length).toBeLessThan(20);
+    expect((calls.at(-1)?.atMs ?? 0) - startMs).toBeLessThan(450_000);
+    expect(rig.row(2)?.notReadySinceMs).toBeUndefined();
+  });
+
+  it('is dead-lettered after its own time budget, and a replay has the whole budget again', async () => {
+    const rig = createWorkerRig();
+    const startMs = rig.clock.now();
+    rig.company.behave(untilReady(Infinity, rig.clock));
+    await rig.submit(2, ({ recordNo }) => ({ content: { kind: 'record', fields: makeFields(recordNo) } }));
+    await rig.drain();
+    expect(rig.clock.now() - startMs).toBeGreaterThan(3_600_000);
+    expect(rig.clock.now() - startMs).toBeLessThan(3_800_000);
+    expect(rig.row(2)).toMatchObject({ state: 'dead_lettered', reason: 'provider_not_ready', attempts: 0 });
+    expect(rig.ledger().failed).toEqual({ provider_not_ready: [1] });
+    const [letter] = rig.deadLetters.messages();
+    const message = parseRecordMessage(letter?.body ?? '');
+    expect({ recordNo: message.recordNo, since: message.notReadySinceMs }).toEqual({ recordNo: 2, since: undefined });
+  });
+});
+
 describe('a message of a newer version', () => {
   it('is sent back unchanged for a newer worker, the rest of its batch unharmed', async () => {
     const rig = createWorkerRig();
@@ -961,7 +999,7 @@ describe('answers that are too large for a message', () => {
     const rig = createWorkerRig();
     const data = { text: 'y'.repeat(60_000) };
     rig.company.behave(() => respond(200, data));
-    rig.geo.behave((_, index) => (index === 0 ? respond(429, {}, { 'retry-after': '5' }) : respond(200, {})));
+    rig.geo.behave((_, index) => (index < 2 ? respond(429, {}, { 'retry-after': '5' }) : respond(200, {})));
     const fields = { ...makeFields(), notes: 'x'.repeat(945_000) };
     await rig.submit(1, () => ({ content: { kind: 'record', fields } }));
     await rig.step();

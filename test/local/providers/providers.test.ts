@@ -7,6 +7,7 @@ const provider = (name: string, change: Partial<ProviderConfig> = {}): ProviderC
   baseUrl: `https://${name}.example.com`,
   path: '/v1/somewhere',
   lookup: [],
+  canary: {},
   auth: { header: 'authorization', prefix: 'Bearer ' },
   timeoutMs: 1000,
   maxBodyBytes: 10_000,

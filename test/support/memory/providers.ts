@@ -3,6 +3,9 @@ import type { ProviderState, ProviderStore } from '../../../lambdas/domain/provi
 const unused = (): ProviderState => ({
   nextAtMs: 0,
   blockedUntilMs: 0,
+  throttles: 0,
+  throttledAtMs: 0,
+  paceAtMs: 0,
   breaker: 'closed',
   epoch: 0,
   openUntilMs: 0,
@@ -35,17 +38,27 @@ export function createMemoryProviders(): ProviderStore {
     async get(provider) {
       return copy(provider);
     },
-    async reserve({ provider, slots, intervalMs, nowMs, maxWaitMs }) {
+    async reserve({ provider, slots, intervalMs, nowMs, maxWaitMs, paceAtMs = 0 }) {
       const state = stateOf(provider);
       const free = state.breaker === 'closed' && state.blockedUntilMs <= nowMs && state.nextAtMs <= nowMs + maxWaitMs;
-      if (!free) return { granted: false, state: copy(provider) };
+      if (!free || state.paceAtMs !== paceAtMs) return { granted: false, state: copy(provider) };
       const firstSlotMs = Math.max(nowMs, state.nextAtMs);
       state.nextAtMs = rounded(firstSlotMs + rounded(slots * intervalMs));
       return { granted: true, firstSlotMs, state: copy(provider) };
     },
-    async block(provider, untilMs, reason) {
+    async block(provider, untilMs) {
       const state = stateOf(provider);
-      if (state.blockedUntilMs < untilMs) Object.assign(state, { blockedUntilMs: untilMs, blockedReason: reason });
+      if (state.blockedUntilMs < untilMs)
+        Object.assign(state, { blockedUntilMs: untilMs, blockedReason: 'provider_throttled' });
+      return copy(provider);
+    },
+    async throttle(provider, { seenAtMs, nowMs, throttles, blockedUntilMs, pace }) {
+      const state = stateOf(provider);
+      if (state.throttledAtMs !== seenAtMs) return copy(provider);
+      Object.assign(state, { throttledAtMs: nowMs, throttles });
+      if (blockedUntilMs !== undefined) Object.assign(state, { blockedUntilMs, blockedReason: 'provider_throttled' });
+      if (pace !== undefined)
+        Object.assign(state, { paceAtMs: nowMs, paceShare: pace.share, paceLimitShare: pace.limitShare });
       return copy(provider);
     },
     async addFailures(provider, epoch, failures) {
@@ -55,16 +68,18 @@ export function createMemoryProviders(): ProviderStore {
     },
     async clearFailures(provider, epoch) {
       const state = stateOf(provider);
-      if (isClosedIn(state, epoch)) state.failures = 0;
+      if (isClosedIn(state, epoch)) Object.assign(state, { failures: 0, throttles: 0 });
       return copy(provider);
     },
-    async open(provider, { epoch, openUntilMs, probeOwner }) {
+    async open(provider, { epoch, openUntilMs, probeOwner, reason }) {
       const state = stateOf(provider);
       const may = probeOwner === undefined ? isClosedIn(state, epoch) : isProbedBy(state, epoch, probeOwner);
       if (!may) return copy(provider);
       Object.assign(state, { breaker: 'open', openUntilMs, failures: 0 });
       state.epoch += 1;
       state.openings += 1;
+      delete state.openReason;
+      if (reason !== undefined) state.openReason = reason;
       forgetProbe(state);
       return copy(provider);
     },
@@ -81,6 +96,7 @@ export function createMemoryProviders(): ProviderStore {
       const state = stateOf(provider);
       if (!isProbedBy(state, epoch, owner)) return copy(provider);
       Object.assign(state, { breaker: 'closed', openUntilMs: 0, failures: 0, openings: 0 });
+      delete state.openReason;
       forgetProbe(state);
       return copy(provider);
     },

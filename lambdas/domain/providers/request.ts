@@ -1,26 +1,26 @@
 import { InvalidDataError } from '../errors.ts';
 import type { ProviderConfig } from './config.ts';
 
-/** How to ask a provider about a record, or why not. */
-export type Lookup =
+/** The request to a provider for one record, or why there is none. */
+export type PreparedRequest =
   | { kind: 'request'; url: string }
   /** The record lacks a lookup field: no call is made. */
   | { kind: 'not_applicable' }
   /** A lookup field holds what no request can be made from. */
   | { kind: 'unusable'; field: string };
 
-export type LookupBuilder = (fields: Readonly<Record<string, unknown>>) => Lookup;
+export type RequestBuilder = (fields: Readonly<Record<string, unknown>>) => PreparedRequest;
 
 /** Servers and proxies commonly refuse request lines beyond 8 KiB; no lookup key comes near this. */
 const MAX_ENCODED_LENGTH = 2_000;
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
 /**
- * Prepares the URLs of a provider.
+ * Prepares the requests of a provider: its path, filled from a record's lookup fields.
  *
  * @throws InvalidDataError when the path uses a field that `lookup` does not list: it could be empty in a request.
  */
-export function createLookup({ name, baseUrl, path, lookup }: ProviderConfig): LookupBuilder {
+export function createRequestBuilder({ name, baseUrl, path, lookup }: ProviderConfig): RequestBuilder {
   for (const [, field = ''] of path.matchAll(PLACEHOLDER)) {
     if (!lookup.includes(field)) {
       throw new InvalidDataError(

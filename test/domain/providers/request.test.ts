@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLookup } from '../../../lambdas/domain/providers/lookup.ts';
+import { createRequestBuilder } from '../../../lambdas/domain/providers/request.ts';
 import { makeProvider } from '../../support/factories.ts';
 
-const place = createLookup(
+const place = createRequestBuilder(
   makeProvider({
     baseUrl: 'https://geo.example.com/',
     path: '/v1/places/{country}/{postal_code}',
     lookup: ['country', 'postal_code'],
   }),
 );
-const company = createLookup(makeProvider());
+const company = createRequestBuilder(makeProvider());
 
-describe('lookup', () => {
+describe('a request', () => {
   it('fills the path with the trimmed, encoded fields', () => {
     expect(place({ country: ' GB ', postal_code: 'SW1A 1/AA?#' })).toEqual({
       kind: 'request',
@@ -46,11 +46,13 @@ describe('lookup', () => {
   });
 
   it('refuses a path with a field that may be empty in a request', () => {
-    expect(() => createLookup(makeProvider({ path: '/v1/{domain}/{country}' }))).toThrow(/add "country" to its lookup/);
+    expect(() => createRequestBuilder(makeProvider({ path: '/v1/{domain}/{country}' }))).toThrow(
+      /add "country" to its lookup/,
+    );
   });
 
   it('never leaves the base URL, whatever the record says', () => {
-    const lookup = company({ domain: '//evil.example.com/@x' });
-    expect(lookup.kind === 'request' && new URL(lookup.url).host).toBe('company.example.com');
+    const request = company({ domain: '//evil.example.com/@x' });
+    expect(request.kind === 'request' && new URL(request.url).host).toBe('company.example.com');
   });
 });

@@ -1,6 +1,6 @@
 import { PROVIDERS } from '../../../config/providers.ts';
-import { isSafeBaseUrl } from '../../../lambdas/domain/providers/base-url.ts';
-import { withOverrides } from '../../../lambdas/domain/providers/overrides.ts';
+import { isSafeBaseUrl } from '../../../lambdas/domain/providers/config.ts';
+import { withOverrides } from '../../../lambdas/domain/providers/config.ts';
 
 const baseUrls = { company: 'http://127.0.0.1:4100/company', geo: 'https://geo.example.com' };
 const ratesPerSecond = { company: 7, geo: 9 };

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
-import { lookUp } from '../../../lambdas/domain/providers/ask.ts';
+import { CredentialMissingError, DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
+import { lookUp } from '../../../lambdas/domain/providers/lookup-batch.ts';
 import type { EnrichDeps } from '../../../lambdas/domain/providers/call.ts';
 import { prepareProviders } from '../../../lambdas/domain/providers/provider.ts';
 import { SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
@@ -20,13 +20,12 @@ const OUT = respond(503);
 interface Options {
   config?: Partial<ProviderConfig>;
   hook?: PortHook;
-  hasCanary?: boolean;
   callsAtOnce?: number;
 }
 
-function setUp({ config: overrides = {}, hook, hasCanary = true, callsAtOnce }: Options = {}) {
+function setUp({ config: overrides = {}, hook, callsAtOnce }: Options = {}) {
   const clock = createVirtualClock();
-  const config = makeProvider({ ...(hasCanary ? { canary: CANARY } : {}), ...overrides });
+  const config = makeProvider({ canary: CANARY, ...overrides });
   const world = createMemoryWorld({
     clock,
     credentials: { company: 'key-1' },
@@ -204,31 +203,31 @@ describe('a provider that limits us', () => {
   it('stops the calls of this batch and of the fleet until its Retry-After, at no attempt', async () => {
     const { kinds, ask, transport, state, clock } = setUp();
     transport.latencyMs = 5;
-    transport.behave((_, index) => (index === 1 ? respond(429, {}, { 'retry-after': '30' }) : undefined));
+    transport.behave((_, index) => (index > 0 ? respond(429, {}, { 'retry-after': '30' }) : undefined));
     const results = await ask(6);
     expect(results.map(({ kind }) => kind)).toEqual(['answer', ...repeat('deferred', 5)]);
-    expect(transport.calls).toHaveLength(2);
+    expect(transport.calls.map(({ url }) => isCanary(url))).toEqual([false, false, true]);
     const { blockedUntilMs, blockedReason } = await state();
     expect(blockedReason).toBe('provider_throttled');
     expect(blockedUntilMs - clock.now()).toBeGreaterThan(29_000);
     expect(results[5]).toMatchObject({ untilMs: blockedUntilMs });
     expect(await kinds(1)).toEqual(['deferred: provider_throttled']);
-    expect(transport.calls).toHaveLength(2);
+    expect(transport.calls).toHaveLength(3);
   });
 
-  it('waits at least a few seconds where it does not say how long', async () => {
+  it('is left alone for a few seconds where it does not say how long', async () => {
     const { ask, transport, state, clock } = setUp();
     transport.behave(() => respond(429, {}, { 'retry-after': 'whenever' }));
     await ask(1);
     const waitMs = (await state()).blockedUntilMs - clock.now();
-    expect(waitMs).toBeGreaterThan(4_000);
-    expect(waitMs).toBeLessThanOrEqual(10_000);
+    expect(waitMs).toBeGreaterThan(1_800);
+    expect(waitMs).toBeLessThanOrEqual(4_000);
   });
 
   it('is waited for in place when the block is short', async () => {
     const { kinds, providers, clock, transport } = setUp();
     const untilMs = clock.now() + 1_500;
-    await providers.block('company', untilMs, 'provider_throttled');
+    await providers.block('company', untilMs);
     expect(await kinds(1)).toEqual(['answer']);
     expect(transport.calls[0]?.atMs).toBeGreaterThanOrEqual(untilMs);
   });
@@ -236,7 +235,7 @@ describe('a provider that limits us', () => {
   it('that answers 503 with a Retry-After is left alone for as long', async () => {
     const { ask, transport, state, clock } = setUp();
     transport.behave(() => respond(503, {}, { 'retry-after': '40' }));
-    expect(await ask(1)).toMatchObject([{ kind: 'transient', reason: 'provider_unavailable' }]);
+    expect(await ask(1)).toMatchObject([{ kind: 'deferred', reason: 'provider_throttled' }]);
     expect((await state()).blockedUntilMs - clock.now()).toBeGreaterThan(39_000);
   });
 
@@ -244,7 +243,7 @@ describe('a provider that limits us', () => {
     const { providers, clock, transport, ask, state } = setUp({ config: { ratePerSecond: 1 } });
     await providers.reserve({ provider: 'company', slots: 10, intervalMs: 1_000, nowMs: clock.now(), maxWaitMs: 0 });
     const untilMs = clock.now() + 30_000;
-    const blocking = clock.sleep(5_000).then(async () => providers.block('company', untilMs, 'provider_throttled'));
+    const blocking = clock.sleep(5_000).then(async () => providers.block('company', untilMs));
     const [results] = await Promise.all([ask(2), blocking]);
     expect(results).toMatchObject(
       repeat('provider_throttled', 2).map((reason) => ({ kind: 'deferred', reason, untilMs })),
@@ -271,12 +270,12 @@ describe('a provider that limits us', () => {
   it('still defers when the block could not be written', async () => {
     const { kinds, transport } = setUp({
       hook: async ({ method }, apply) => {
-        if (method === 'block') throw new DependencyUnavailableError('Throttled.');
+        if (method === 'throttle') throw new DependencyUnavailableError('Throttled.');
         return apply();
       },
     });
     transport.behave(() => respond(429));
-    expect(await kinds(2)).toEqual(repeat('deferred: provider_throttled', 2));
+    expect(await kinds(2)).toEqual(repeat('deferred: dependency_unavailable', 2));
   });
 });
 
@@ -296,17 +295,36 @@ describe('a refused credential', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(15);
   });
 
-  it('that is still the same stops the provider for a minute, not the record, and is told once at error level', async () => {
+  it('that is still the same stops the provider, not the record, and is logged once at error level', async () => {
     const { kinds, transport, telemetry, state, clock } = setUp();
     transport.behave(refuseOld);
     expect(await kinds(3)).toEqual(repeat('deferred: provider_auth', 3));
     expect(telemetry.named('credential_refused')).toMatchObject([{ level: 'error', provider: 'company' }]);
-    const { blockedUntilMs, blockedReason } = await state();
-    expect(blockedReason).toBe('provider_auth');
-    expect(blockedUntilMs - clock.now()).toBeGreaterThan(50_000);
+    const { breaker, openReason, openUntilMs } = await state();
+    expect({ breaker, openReason }).toEqual({ breaker: 'open', openReason: 'provider_auth' });
+    expect(openUntilMs - clock.now()).toBeGreaterThan(4_000);
   });
 
-  it('that cannot be read again does not stop the fleet: others may have the new one', async () => {
+  it('costs one probe every quarter of a minute at most, and is found to be replaced within that', async () => {
+    const { kinds, transport, state, clock, credentials } = setUp();
+    transport.behave(refuseOld);
+    await kinds(3);
+    for (let probes = 0; probes < 6; probes++) {
+      const { openUntilMs } = await state();
+      expect(openUntilMs - clock.now()).toBeLessThanOrEqual(16_500);
+      await clock.run(clock.sleep(openUntilMs - clock.now()));
+      const before = transport.calls.length;
+      expect(await kinds(3)).toEqual(repeat('deferred: provider_auth', 3));
+      expect(transport.calls.length - before).toBe(1);
+    }
+    credentials.rotate('company', 'key-2');
+    await clock.run(clock.sleep(16_500));
+    expect(await kinds(3)).toEqual(repeat('answer', 3));
+    const { breaker, openReason } = await state();
+    expect({ breaker, openReason }).toEqual({ breaker: 'closed', openReason: undefined });
+  });
+
+  it('stops the provider also while the secret cannot be read', async () => {
     const { kinds, transport, state } = setUp({
       hook: async ({ method }, apply) => {
         if (method === 'refresh') throw new DependencyUnavailableError('No secret.');
@@ -314,8 +332,28 @@ describe('a refused credential', () => {
       },
     });
     transport.behave(refuseOld);
-    expect(await kinds(1)).toEqual(['deferred: dependency_unavailable']);
-    expect((await state()).blockedUntilMs).toBe(0);
+    expect(await kinds(3)).toEqual(repeat('deferred: provider_auth', 3));
+    expect(await state()).toMatchObject({ breaker: 'open', openReason: 'provider_auth' });
+    const before = transport.calls.length;
+    expect(await kinds(3)).toEqual(repeat('deferred: provider_auth', 3));
+    expect(transport.calls).toHaveLength(before);
+  });
+
+  it('that the secret does not hold is a refused one, without a call', async () => {
+    const { kinds, transport, telemetry, clock, ask } = setUp({
+      hook: async ({ port, method }, apply) => {
+        if (port === 'credentials' && method === 'get')
+          throw new CredentialMissingError('No key for company.', { action: 'a', resource: 'r' });
+        return apply();
+      },
+    });
+    expect(await kinds(2)).toEqual(repeat('deferred: provider_auth', 2));
+    expect(transport.calls).toEqual([]);
+    expect(telemetry.named('credential_refused')).toMatchObject([
+      { level: 'error', detail: expect.stringMatching(/^No key for company/) },
+    ]);
+    const [result] = await ask(1);
+    expect(result?.kind === 'deferred' && result.untilMs - clock.now()).toBe(10_000);
   });
 
   it('is in no event', async () => {
@@ -323,6 +361,104 @@ describe('a refused credential', () => {
     transport.behave(refuseOld);
     await ask(3);
     expect(JSON.stringify(telemetry.events)).not.toContain('key-1');
+  });
+});
+
+describe('what one record meets alone', () => {
+  const poison = (answer: ReturnType<typeof respond>) => (call: { url: string }) =>
+    call.url.endsWith('/3.example.com') ? answer : undefined;
+
+  it.each([
+    ['a 403', respond(403), 'transient: provider_unavailable'],
+    ['a 429', respond(429, {}, { 'retry-after': '600' }), 'not_ready: provider_not_ready'],
+    ['a 429 for ever', respond(429, {}, { 'retry-after': '1000000000' }), 'not_ready: provider_not_ready'],
+    ['a 503 with Retry-After', respond(503, {}, { 'retry-after': '600' }), 'transient: provider_unavailable'],
+  ])('%s stops nobody: the canary is answered', async (_, answer, expected) => {
+    const { kinds, transport, state } = setUp();
+    transport.behave(poison(answer));
+    expect(await kinds(10)).toEqual([...repeat('answer', 3), expected, ...repeat('answer', 6)]);
+    expect(await state()).toMatchObject({ breaker: 'closed', blockedUntilMs: 0, paceAtMs: 0 });
+    expect(transport.calls.filter(({ url }) => isCanary(url)).length).toBeLessThanOrEqual(2);
+  });
+
+  it('is waited for as long as it said, by the record alone', async () => {
+    const { ask, transport, clock } = setUp();
+    transport.behave(poison(respond(429, {}, { 'retry-after': '600' })));
+    const lone = (await ask(10))[3];
+    expect(lone?.kind === 'not_ready' && (lone.untilMs ?? 0) - clock.now()).toBeGreaterThan(590_000);
+  });
+
+  it('stops nobody for longer than a moment where there is no time to ask the canary', async () => {
+    const { ask, transport, state, clock } = setUp();
+    transport.latencyMs = 1_000;
+    transport.behave(() => respond(429, {}, { 'retry-after': '600' }));
+    const reserveMs = SETTLE_RESERVE_MS + 3_000;
+    expect(await ask(1, reserveMs + 900)).toMatchObject([{ kind: 'deferred', reason: 'provider_throttled' }]);
+    expect(transport.calls).toHaveLength(1);
+    const { blockedUntilMs } = await state();
+    expect(blockedUntilMs - clock.now()).toBeGreaterThan(0);
+    expect(blockedUntilMs - clock.now()).toBeLessThanOrEqual(3_000);
+  });
+
+  it.each([202, 409, 425])('a %p lets it wait alone, without an attempt and without the canary', async (status) => {
+    const answers = { statuses: { '200': 'found', 202: 'not_ready', 409: 'not_ready', 425: 'not_ready' } } as const;
+    const { ask, transport, state, clock } = setUp({ config: { answers } });
+    transport.behave(poison(respond(status, {}, { 'retry-after': '90' })));
+    const results = await ask(5);
+    expect(results.map(({ kind }) => kind)).toEqual([...repeat('answer', 3), 'not_ready', 'answer']);
+    expect(results[3]).toMatchObject({ reason: 'provider_not_ready', budgetMs: 3_600_000 });
+    expect(results[3]?.kind === 'not_ready' && (results[3].untilMs ?? 0) - clock.now()).toBeGreaterThan(89_000);
+    expect(await state()).toMatchObject({ breaker: 'closed', blockedUntilMs: 0 });
+    expect(transport.calls).toHaveLength(5);
+  });
+});
+
+describe('answers without data for everybody', () => {
+  it.each([400, 404, 422, 501])('a %p is believed of no record: the canary meets it, too', async (status) => {
+    const answers = {
+      statuses: { '200': 'found', '404': 'not_found', '4xx': 'permanent', '501': 'permanent' },
+    } as const;
+    const { kinds, transport, state, clock } = setUp({ config: { answers } });
+    transport.behave(() => respond(status));
+    expect(await kinds(10)).toEqual(repeat('deferred: breaker_open', 10));
+    expect(await state()).toMatchObject({ breaker: 'open' });
+    transport.behave(() => undefined);
+    const { openUntilMs } = await state();
+    await clock.run(clock.sleep(openUntilMs - clock.now()));
+    expect(await kinds(10)).toEqual(repeat('answer', 10));
+  });
+
+  it('are not believed of those that came last before it was found out', async () => {
+    const { kinds, transport } = setUp();
+    transport.behave((_, index) => (index < 6 ? undefined : respond(404)));
+    expect(await kinds(10)).toEqual([...repeat('answer', 6), ...repeat('deferred: breaker_open', 4)]);
+  });
+
+  it('are believed without the canary where a later record got data', async () => {
+    const { ask, transport } = setUp();
+    transport.behave((_, index) => (index === 2 || index === 3 ? respond(index === 2 ? 404 : 422) : undefined));
+    const results = await ask(6);
+    expect(results.map(({ kind }) => kind)).toEqual(['answer', 'answer', 'answer', 'permanent', 'answer', 'answer']);
+    expect(results[2]).toEqual({ kind: 'answer', answer: { kind: 'not_found' } });
+    expect(transport.calls).toHaveLength(6);
+  });
+
+  it('are believed of a whole batch when the canary gets data', async () => {
+    const { ask, transport } = setUp();
+    transport.behave(({ url }) => (isCanary(url) ? undefined : respond(404)));
+    expect(await ask(4)).toEqual(Array.from({ length: 4 }, () => ({ kind: 'answer', answer: { kind: 'not_found' } })));
+    expect(transport.calls).toHaveLength(5);
+  });
+
+  it('of the canary alone do not stop the provider for good: a record with data proves it wrong', async () => {
+    const { kinds, transport, state, clock, telemetry } = setUp();
+    transport.behave(({ url }) => (isCanary(url) || url.endsWith('/1.example.com') ? respond(404) : undefined));
+    expect(await kinds(2)).toEqual(['answer', 'deferred: breaker_open']);
+    const { openUntilMs } = await state();
+    await clock.run(clock.sleep(openUntilMs - clock.now()));
+    expect((await kinds(3))[0]).toBe('answer');
+    expect(telemetry.named('canary_refused')).toMatchObject([{ level: 'error', provider: 'company' }]);
+    expect(telemetry.named('breaker_closed')).toHaveLength(1);
   });
 });
 
@@ -545,58 +681,6 @@ describe('the failure that would end a record', () => {
     expect(await lastAttempt(world, 3)).toEqual(['transient: provider_unavailable', 'answer', 'answer']);
     expect(world.transport.calls).toHaveLength(3);
   });
-
-  it('is believed where there is no canary', async () => {
-    const world = setUp({ hasCanary: false });
-    world.transport.behave(() => OUT);
-    expect(await lastAttempt(world)).toEqual(['transient: provider_unavailable']);
-  });
-});
-
-describe('without a canary', () => {
-  it('failures in a row open the breaker', async () => {
-    const { ask, transport, state } = setUp({ hasCanary: false });
-    transport.behave(() => OUT);
-    expect((await ask(5)).map(({ kind }) => kind)).toEqual(repeat('deferred', 5));
-    expect(await state()).toMatchObject({ breaker: 'open' });
-    expect(transport.calls).toHaveLength(5);
-  });
-
-  it('one record of a waiting batch is the probe; its failure costs it nothing', async () => {
-    const { ask, transport, state, clock } = setUp({ hasCanary: false });
-    transport.behave(() => OUT);
-    await ask(5);
-    const { openUntilMs } = await state();
-    await clock.run(clock.sleep(openUntilMs - clock.now()));
-    const results = await ask(5);
-    expect(results).toEqual(results.map(() => expect.objectContaining({ kind: 'deferred', reason: 'breaker_open' })));
-    expect(transport.calls).toHaveLength(6);
-  });
-
-  it('its success is the record’s answer, bought once', async () => {
-    const { ask, transport, state, clock } = setUp({ hasCanary: false });
-    transport.behave(() => OUT);
-    await ask(5);
-    const { openUntilMs } = await state();
-    await clock.run(clock.sleep(openUntilMs - clock.now()));
-    transport.behave(() => undefined);
-    const before = transport.calls.length;
-    expect((await ask(5)).map(({ kind }) => kind)).toEqual(repeat('answer', 5));
-    expect(transport.calls).toHaveLength(before + 5);
-  });
-
-  it('the answer of a probe is kept also when the breaker could not be closed', async () => {
-    const { providers, clock, ask } = setUp({
-      hasCanary: false,
-      hook: async ({ method }, apply) => {
-        if (method === 'close') throw new DependencyUnavailableError('Throttled.');
-        return apply();
-      },
-    });
-    await providers.open('company', { epoch: 0, openUntilMs: clock.now() });
-    const results = await ask(2);
-    expect(results.map(({ kind }) => kind)).toEqual(['answer', 'deferred']);
-  });
 });
 
 describe('a provider that limits its concurrent calls', () => {
@@ -631,9 +715,9 @@ describe('a provider that limits its concurrent calls', () => {
 
   it('is not called by what waited, once it has asked for quiet', async () => {
     const { kinds, transport } = setUp({ config: { ratePerSecond: 10_000 }, callsAtOnce: 1 });
-    transport.behave((_, index) => (index === 1 ? respond(429, undefined, { 'retry-after': '30' }) : undefined));
+    transport.behave((_, index) => (index > 0 ? respond(429, undefined, { 'retry-after': '30' }) : undefined));
     expect(await kinds(4)).toEqual(['answer', ...repeat('deferred: provider_throttled', 3)]);
-    expect(transport.calls).toHaveLength(2);
+    expect(transport.calls).toHaveLength(3);
   });
 
   it('never has more calls begin than its rate allows, however many waited for calls that hung', async () => {

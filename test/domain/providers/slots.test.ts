@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { reserveSlots, sleepUntil } from '../../../lambdas/domain/providers/pacer.ts';
+import { reserveSlots, sleepUntil } from '../../../lambdas/domain/providers/slots.ts';
 import { intervalMs, latestStartMs, START_JITTER_MS, usableRate } from '../../../lambdas/domain/providers/config.ts';
 import { makeProvider } from '../../support/factories.ts';
 import { createMemoryWorld, seededRandom } from '../../support/memory/index.ts';
@@ -18,7 +18,8 @@ function setUp(ratePerSecond = 50) {
     providers,
     provider,
     deps,
-    reserve: async (slots: number, withinMs: number) => reserveSlots(deps, { provider, slots, withinMs }),
+    reserve: async (slots: number, withinMs: number) =>
+      reserveSlots(deps, { provider: { config: provider }, slots, withinMs }),
   };
 }
 
@@ -58,15 +59,14 @@ describe('slots', () => {
 
   it('are not even asked for when there is no time for one call', async () => {
     const { providers, reserve } = setUp();
-    expect(await reserve(1, 5)).toEqual({ slotsMs: [] });
+    expect(await reserve(1, 5)).toMatchObject({ slotsMs: [] });
     expect((await providers.get('company')).nextAtMs).toBe(0);
   });
 
   it.each([
     [
       'a block',
-      async ({ providers, clock }: ReturnType<typeof setUp>) =>
-        providers.block('company', clock.now() + 5_000, 'provider_throttled'),
+      async ({ providers, clock }: ReturnType<typeof setUp>) => providers.block('company', clock.now() + 5_000),
     ],
     [
       'an open breaker',
@@ -105,7 +105,10 @@ describe('a fleet', () => {
       const own = { now: () => clock.now() + skew, sleep: async (ms: number) => clock.sleep(ms) };
       while (clock.now() < endMs) {
         await clock.sleep(random() * 10);
-        const { slotsMs } = await reserveSlots({ providers, clock: own }, { provider, slots: 10, withinMs: 5_000 });
+        const { slotsMs } = await reserveSlots(
+          { providers, clock: own },
+          { provider: { config: provider }, slots: 10, withinMs: 5_000 },
+        );
         await Promise.all(
           slotsMs.map(async (slot) => {
             await sleepUntil(own, slot);
