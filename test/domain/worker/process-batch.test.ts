@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
+import { DependencyMisconfiguredError, DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { LONGEST_WRITE_MS, SETTLE_RESERVE_MS } from '../../../lambdas/domain/limits.ts';
 import { parseRecordMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { createWorkerRig, VISIBILITY_MS } from '../../support/worker-rig.ts';
@@ -508,7 +508,11 @@ describe('our own platform that fails', () => {
     const broken = { since: 0 };
     const rig = createWorkerRig({
       hook: async ({ port, method }, apply) => {
-        if (broken.since > 0 && `${port}.${method}` === refused) throw new DependencyUnavailableError('Denied.');
+        if (broken.since > 0 && `${port}.${method}` === refused)
+          throw new DependencyMisconfiguredError('Denied.', {
+            action: 'dynamodb:PutItem',
+            resource: 'records',
+          });
         return apply();
       },
     });
@@ -527,6 +531,7 @@ describe('our own platform that fails', () => {
 
     broken.since = 0;
     await rig.drain();
+    expect(rig.telemetry.named('isolated_run_started')).toEqual([]);
     expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 1 });
   });
 
