@@ -115,6 +115,17 @@ module.exports = {
       to: { path: '^(bin|cli|lambdas|lib|local|scripts|test)/', pathNot: '^lambdas/domain/' },
     },
     {
+      name: 'client-stands-alone',
+      comment:
+        "The client of the API is a customer's: it runs wherever Node.js does and knows the API's description only.",
+      severity: 'error',
+      from: { path: '^cli/client/' },
+      to: {
+        pathNot: ['^cli/client/', '(^|/)node_modules/openapi-(fetch|typescript-helpers)/'],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
       name: 'local-runs-templates',
       comment: 'The local cloud runs what was synthesized; it must not know how that came about.',
       severity: 'error',

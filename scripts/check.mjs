@@ -29,6 +29,7 @@ const checks = [
   },
   { name: 'unused', command: 'knip' },
   { name: 'lint', command: 'oxlint' },
+  { name: 'openapi', command: 'node scripts/ts.mjs scripts/openapi.ts --check' },
   { name: 'licences', command: 'node scripts/licences.mjs --check' },
   { name: 'format', command: 'prettier --check --log-level warn .' },
   { name: 'lines', command: 'node scripts/lines.mjs', informs: true },

@@ -11,6 +11,7 @@ import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
 import type { PaceSettings } from './estimate.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
+import { keyReused } from './idempotency-key.ts';
 import { ProblemError } from './problems.ts';
 import { formatOfContent, type SubmissionRequest } from './submission-request.ts';
 
@@ -40,8 +41,10 @@ export interface Accepted {
   submission: Submission;
   /** The snapshot that admission went by. */
   backlog: Backlog | undefined;
-  /** True when it was there before: somebody repeats a request. */
+  /** True when it was there before: the request is a repetition. */
   repeated: boolean;
+  /** What the tenant has open, this submission included where it is new. */
+  open: readonly OpenWork[];
 }
 
 /**
@@ -65,7 +68,7 @@ export async function acceptSubmission(
   ]);
   // What stands is answered whatever became of its file and of the limits since.
   if (standing)
-    return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true };
+    return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
   const records = mustBeAdmitted(deps, { open, backlog }, found, request);
   const kept = await keepSource(deps, found, request);
@@ -74,11 +77,12 @@ export async function acceptSubmission(
     newSubmission(deps, { submissionId, tenantId, source: kept, format }, request),
   );
   if (!created)
-    return { submission: await repeatAcceptance(deps, stored, request.requestHash), backlog, repeated: true };
+    return { submission: await repeatAcceptance(deps, stored, request.requestHash), backlog, repeated: true, open };
   // Before the message: afterwards it might be written when the submission has already ended.
   await attempt(deps, stored, async () => admission.setOpenWork(tenantId, { submissionId, records }));
   deps.telemetry.emit({ name: 'submission_accepted', level: 'info', submissionId, tenantId, count: records });
-  return { submission: await relay(deps, stored), backlog, repeated: false };
+  const openNow = [...open, { submissionId, records }];
+  return { submission: await relay(deps, stored), backlog, repeated: false, open: openNow };
 }
 
 /** Waits for the end of a promise, whichever it is, and gives it out later. */
@@ -117,11 +121,6 @@ export async function repeatAcceptance(deps: AcceptDeps, stored: Submission, req
   if (stored.requestHash !== requestHash) throw keyReused();
   return stored.outboxPending && isOpen(stored.state) ? relay(deps, stored) : stored;
 }
-
-export const keyReused = (): ProblemError =>
-  new ProblemError('idempotency_key_reused', 'Use a new idempotency key for every new request.', {
-    errors: [{ header: 'Idempotency-Key', detail: 'was sent with another request before' }],
-  });
 
 /** Sends the fan-out message. The submission is accepted either way: while the outbox mark stands, the reconciler sends it. */
 export async function relay(deps: AcceptDeps, submission: Submission): Promise<Submission> {

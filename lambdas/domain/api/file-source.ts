@@ -4,7 +4,7 @@ import type { Clock } from '../time.ts';
 import { directKey } from './ids.ts';
 import { ProblemError } from './problems.ts';
 import { uploadMissing, type SubmissionRequest } from './submission-request.ts';
-import { refuseTooLarge } from './uploads.ts';
+import { MAX_UPLOAD_AGE_MS, refuseTooLarge } from './uploads.ts';
 
 interface SourceDeps {
   objects: ObjectStore;
@@ -16,7 +16,6 @@ interface SourceDeps {
  * Objects are deleted one day after the rows of a submission that came at once: later than a day after its upload, a submission
  * would outlive its file.
  */
-const MAX_UPLOAD_AGE_MS = 86_400_000;
 
 /** The file of a submission, before it is accepted. */
 export interface FoundSource {

@@ -42,6 +42,16 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'boolean' },
     example: true,
   },
+  'RateLimit-Policy': {
+    description: 'What the tenant may have open at once: submissions, and records by estimate.',
+    schema: { type: 'string' },
+    example: '"submissions";q=100, "records";q=1000000',
+  },
+  RateLimit: {
+    description: 'What is left of it after this request.',
+    schema: { type: 'string' },
+    example: '"submissions";r=99, "records";r=999800',
+  },
   'Retry-After': {
     description: 'Seconds to wait before the request is repeated.',
     schema: { type: 'integer', minimum: 0 },

@@ -1,14 +1,16 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { OPERATIONS, type Operation } from './operations.ts';
-import { PROBLEMS, type ProblemCode } from './problems.ts';
+import { ANSWER_EXAMPLES, REQUEST_EXAMPLES } from './examples.ts';
+import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts';
 import { parseQuery } from './input.ts';
+import { OPERATIONS, TAGS, type Operation } from './operations.ts';
+import { ProblemError, PROBLEMS, type ProblemCode } from './problems.ts';
 import type { OpenAnswer } from './request.ts';
-import { noParametersSchema, problemSchema } from './schemas.ts';
+import { noParametersSchema, PLAIN_TEXT, problemSchema, recordSchema, submissionSchema } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** What any operation that needs a key may answer with, besides its own problems. */
+/** Problems that any operation with a key may answer with, besides its own. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'unauthorized',
@@ -18,15 +20,29 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'unavailable',
   'timed_out',
 ];
-const OPEN_PROBLEMS: readonly ProblemCode[] = ['invalid_request', 'too_many_requests', 'internal_error'];
+const OPEN_PROBLEMS = COMMON_PROBLEMS.filter((code) => code !== 'unauthorized' && code !== 'missing_scope');
+
+/** Headers that belong to a problem, besides those of every answer. */
+const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+  504: ['Retry-After'],
+};
 
 const FILE_TYPES = ['text/csv', 'application/x-ndjson'];
 
-const PATH_PARAMETERS: Readonly<Record<string, { description: string; schema: Json }>> = {
-  id: { description: 'Submission id', schema: { type: 'string' } },
+const PATH_PARAMETERS: Readonly<Record<string, { description: string; schema: Json; example: unknown }>> = {
+  id: {
+    description: 'Submission id',
+    schema: { type: 'string' },
+    example: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD',
+  },
   recordNo: {
     description: 'Number of the record in its file, from 1 on',
     schema: { type: 'integer', minimum: 1 },
+    example: 18,
   },
 };
 
@@ -42,45 +58,80 @@ export function openApiDocument(baseUrl: string): Json {
     info: {
       title: 'Sluice',
       version: '1',
-      description: 'Submit files of records, and learn what happened to every one of them.',
+      description:
+        'Submit files of records, and learn what happened to every one of them. Every path with GET has HEAD as well. ' +
+        'A method that a path does not have is answered with 405, the problem `method_not_allowed` and `Allow`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The operator of this API' },
     },
-    ...(baseUrl !== '' && { servers: [{ url: baseUrl }] }),
+    servers: [{ url: baseUrl === '' ? '/' : baseUrl }],
     security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the tenant' } },
+      headers: COMPONENT_HEADERS,
       schemas: componentSchemas(),
     },
   };
 }
 
-const schemaOf = (schema: v.GenericSchema, typeMode: 'input' | 'output'): Json => {
-  const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
+/** No operation answers with `Allow`: that is of methods that a path does not have. */
+const { Allow: _ofOtherMethods, ...COMPONENT_HEADERS } = RESPONSE_HEADERS;
+
+/** The same as `PLAIN_TEXT`. */
+const PORTABLE_PLAIN_TEXT = String.raw`^[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]*$`;
+
+/** Schemas that others refer to. */
+const DEFINITIONS = { Submission: submissionSchema, Record: recordSchema };
+
+function schemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
+  const {
+    $schema: _dialect,
+    $defs: _definitions,
+    ...rest
+  } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode,
     errorMode: 'ignore',
+    definitions: DEFINITIONS,
+    // Many validators know no property escapes.
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      'requirement' in valibotAction && valibotAction.requirement === PLAIN_TEXT
+        ? { ...jsonSchema, pattern: PORTABLE_PLAIN_TEXT }
+        : undefined,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   });
   return rest;
-};
+}
 
 function componentSchemas(): Record<string, Json> {
   const schemas: Record<string, Json> = { Problem: schemaOf(problemSchema, 'output') };
   for (const { success } of Object.values<Operation>(OPERATIONS)) {
-    if (success.schema && success.name !== undefined) schemas[success.name] = schemaOf(success.schema, 'output');
+    if (!success.schema || success.name === undefined) continue;
+    // A copy, since a definition would only refer to itself.
+    schemas[success.name] = schemaOf({ ...success.schema }, 'output');
   }
   return schemas;
 }
 
 function describeOperation(operationId: string, operation: Operation): Json {
-  const { summary, scope, success, body } = operation;
+  const { summary, scope, success, body, tag, description, unchanged } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)];
+  const needs = scope === undefined ? 'Needs no key.' : `Needs a key with the scope \`${scope}\`.`;
   return {
     operationId,
     summary,
-    ...(scope === undefined ? { security: [] } : { description: `Needs a key with the scope \`${scope}\`.` }),
+    description: description === undefined ? needs : `${description} ${needs}`,
+    tags: [tag],
+    ...(scope === undefined && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: describeBody(body) }),
-    responses: { [success.status]: describeSuccess(success), ...describeProblems(operation) },
+    ...(body && { requestBody: describeBody(operationId, body) }),
+    responses: {
+      [success.status]: describeSuccess(success),
+      ...(unchanged && { 304: { description: 'Unchanged since `If-None-Match`', headers: headersOf(['ETag']) } }),
+      ...describeProblems(operation),
+    },
   };
 }
 
@@ -98,58 +149,83 @@ const queryParameters = ({ query, body }: Operation): Json[] =>
     in: 'query',
     required: false,
     ...(body?.file && { description: 'Only where the body is the file itself' }),
-    schema: schemaOf(schema, 'output'),
+    schema: withDefault(schemaOf(schema, 'output')),
   }));
 
-const headerParameters = ({ idempotent }: Operation): Json[] =>
-  idempotent
-    ? [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          required: false,
-          description: 'Repetitions with the same key and request are one submission and get the same answer.',
-          schema: { type: 'string', minLength: 1, maxLength: 255 },
-        },
-      ]
-    : [];
+/** A default of a number is text in the query's schema. */
+const withDefault = ({ default: value, ...schema }: Json): Json =>
+  value === undefined ? schema : { ...schema, default: schema['type'] === 'integer' ? Number(value) : value };
 
-function describeBody({ json, file }: NonNullable<Operation['body']>): Json {
+const headerParameters = ({ headers = [] }: Operation): Json[] =>
+  headers.map((name) => ({ name, in: 'header', required: false, ...REQUEST_HEADERS[name] }));
+
+const headersOf = (names: readonly ResponseHeader[]): Json =>
+  Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+function describeBody(operationId: string, { json, file }: NonNullable<Operation['body']>): Json {
   const request = schemaOf(json, 'input');
-  const fileSchema = { description: 'The file, untouched' };
-  const array = { type: 'array', items: { type: 'object' }, description: 'The file: an array of records' };
+  const array = {
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    description: 'The file: an array of records',
+  };
+  const schemas: [string, Json][] = [
+    ['application/json', file ? { oneOf: [request, array] } : request],
+    ...(file ? FILE_TYPES : []).map((type): [string, Json] => [
+      type,
+      { type: 'string', description: 'The file, untouched' },
+    ]),
+  ];
   return {
     required: file === true,
+    content: Object.fromEntries(
+      schemas.map(([type, schema]) => [type, { schema, example: REQUEST_EXAMPLES[operationId]?.[type] }]),
+    ),
+  };
+}
+
+function describeSuccess({ status, name, headers = [] }: Operation['success']): Json {
+  return {
+    description: status === 200 ? 'Found' : status === 201 ? 'Created' : 'Accepted',
+    headers: headersOf(headers),
     content: {
-      'application/json': { schema: file ? { oneOf: [request, array] } : request },
-      ...(file && Object.fromEntries(FILE_TYPES.map((type) => [type, { schema: fileSchema }]))),
+      'application/json':
+        name === undefined
+          ? { schema: { type: 'object', additionalProperties: true } }
+          : { schema: { $ref: `#/components/schemas/${name}` }, example: ANSWER_EXAMPLES[name] },
     },
   };
 }
 
-function describeSuccess({ status, name }: Operation['success']): Json {
-  const schema = name === undefined ? { type: 'object' } : { $ref: `#/components/schemas/${name}` };
-  const location = { Location: { description: 'URL of the submission', schema: { type: 'string' } } };
-  return {
-    description: status === 200 ? 'Found' : status === 201 ? 'Created' : 'Accepted',
-    ...(name === 'Submission' && status === 202 && { headers: location }),
-    content: { 'application/json': { schema } },
-  };
+/** Every problem that an operation may answer with. */
+export const problemsOf = ({ scope, problems }: Operation): ProblemCode[] => [
+  ...(scope === undefined ? OPEN_PROBLEMS : COMMON_PROBLEMS),
+  ...problems,
+];
+
+function describeProblems(operation: Operation): Record<string, Json> {
+  const byStatus = Map.groupBy(problemsOf(operation), (code) => PROBLEMS[code].status);
+  const answers = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(answers.map(([status, codes]) => [status, describeProblem(status, codes)]));
 }
 
-function describeProblems({ scope, problems }: Operation): Record<string, Json> {
-  const codes = [...(scope === undefined ? OPEN_PROBLEMS : COMMON_PROBLEMS), ...problems];
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  const answers = [...byStatus].sort(([a], [b]) => a - b);
-  return Object.fromEntries(
-    answers.map(([status, ofStatus]) => [
-      status,
-      {
-        description: ofStatus.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    ]),
+function describeProblem(status: number, codes: readonly ProblemCode[]): Json {
+  const ofStatus = { type: 'object', properties: { code: { type: 'string', enum: codes } } };
+  const examples: Json = Object.fromEntries(
+    codes.map((code) => [code, { value: new ProblemError(code, `${PROBLEMS[code].title}.`).toProblem() }]),
   );
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+    headers: headersOf(HEADERS_OF_STATUS[status] ?? []),
+    content: {
+      'application/problem+json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, ofStatus] },
+        examples,
+      },
+    },
+  };
 }
 
 /** GET /v1/openapi.json */

@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { ProblemCode } from './problems.ts';
 import type { Scope } from './request.ts';
 import {
@@ -8,6 +9,7 @@ import {
   recordPageSchema,
   recordSchema,
   resultsSchema,
+  statusParametersSchema,
   submissionListParametersSchema,
   submissionPageSchema,
   submissionRequestSchema,
@@ -18,6 +20,15 @@ import {
 
 type Parameters = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
+/** Groups of operations in the OpenAPI document. */
+export const TAGS = {
+  description: 'What this API is.',
+  uploads: 'Places to upload files to.',
+  submissions: 'Files that are processed, and how far they are.',
+  records: 'What happened to single records.',
+  results: 'Result files.',
+};
+
 /** One call of the API: what it takes, what it answers, who may make it. */
 export interface Operation {
   method: 'GET' | 'POST';
@@ -27,27 +38,33 @@ export interface Operation {
   /** Scope that the key must have; absent where no key is needed. */
   scope?: Scope;
   summary: string;
+  description?: string;
+  tag: keyof typeof TAGS;
+  /** Headers that the operation reads, beside those of every request. */
+  headers?: readonly RequestHeader[];
   query: Parameters;
   body?: {
     json: Parameters;
     /** Whether the file itself may be sent instead. */
     file?: true;
   };
-  idempotent?: true;
-  success: { status: number; schema?: v.GenericSchema; name?: string };
+  success: { status: number; schema?: v.GenericSchema; name?: string; headers?: readonly ResponseHeader[] };
+  /** May be answered with 304. */
+  unchanged?: true;
   /** Besides those that every operation may answer with. */
   problems: readonly ProblemCode[];
 }
 
 const one = ['not_found'] as const;
 
-/** Every operation by its id. The gateway's routes, the functions' routing and the OpenAPI document are held against this. */
+/** Every operation by its id. The gateway's routes, the functions' routing, CORS and the OpenAPI document are made from this. */
 export const OPERATIONS = {
   getDescription: {
     method: 'GET',
     path: '/v1/openapi.json',
     handledBy: 'status',
     summary: 'This document',
+    tag: 'description',
     query: noParametersSchema,
     success: { status: 200 },
     problems: [],
@@ -58,10 +75,19 @@ export const OPERATIONS = {
     handledBy: 'submit',
     scope: 'submit',
     summary: 'Ask for a place to upload one file to',
+    tag: 'uploads',
+    headers: ['Idempotency-Key'],
     query: noParametersSchema,
     body: { json: uploadRequestSchema },
-    success: { status: 201, schema: uploadSchema, name: 'Upload' },
-    problems: ['invalid_json', 'body_too_large', 'file_too_large'],
+    success: { status: 201, schema: uploadSchema, name: 'Upload', headers: ['Idempotency-Replayed'] },
+    problems: [
+      'invalid_json',
+      'request_in_progress',
+      'body_too_large',
+      'file_too_large',
+      'upload_expired',
+      'idempotency_key_reused',
+    ],
   },
   createSubmission: {
     method: 'POST',
@@ -69,10 +95,16 @@ export const OPERATIONS = {
     handledBy: 'submit',
     scope: 'submit',
     summary: 'Submit an uploaded file, or a file in the body',
+    tag: 'submissions',
+    headers: ['Idempotency-Key'],
     query: directParametersSchema,
     body: { json: submissionRequestSchema, file: true },
-    idempotent: true,
-    success: { status: 202, schema: submissionSchema, name: 'Submission' },
+    success: {
+      status: 202,
+      schema: submissionSchema,
+      name: 'Submission',
+      headers: ['Location', 'Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy'],
+    },
     problems: [
       'invalid_json',
       'request_in_progress',
@@ -94,6 +126,7 @@ export const OPERATIONS = {
     handledBy: 'status',
     scope: 'read',
     summary: 'Submissions, newest first',
+    tag: 'submissions',
     query: submissionListParametersSchema,
     success: { status: 200, schema: submissionPageSchema, name: 'SubmissionPage' },
     problems: ['invalid_cursor'],
@@ -104,8 +137,13 @@ export const OPERATIONS = {
     handledBy: 'status',
     scope: 'read',
     summary: 'State, counts and failures of a submission',
-    query: noParametersSchema,
-    success: { status: 200, schema: submissionSchema, name: 'Submission' },
+    description:
+      'With `wait`, the answer is held back until the submission has ended or, with `If-None-Match`, has changed; at most for so many seconds.',
+    tag: 'submissions',
+    headers: ['If-None-Match'],
+    query: statusParametersSchema,
+    success: { status: 200, schema: submissionSchema, name: 'Submission', headers: ['ETag'] },
+    unchanged: true,
     problems: one,
   },
   cancelSubmission: {
@@ -114,6 +152,7 @@ export const OPERATIONS = {
     handledBy: 'submit',
     scope: 'submit',
     summary: 'Stop a submission; finished records keep their outcome',
+    tag: 'submissions',
     query: noParametersSchema,
     body: { json: noParametersSchema },
     success: { status: 202, schema: submissionSchema, name: 'Submission' },
@@ -125,6 +164,7 @@ export const OPERATIONS = {
     handledBy: 'status',
     scope: 'read',
     summary: 'Records of a submission, by record number',
+    tag: 'records',
     query: recordListParametersSchema,
     success: { status: 200, schema: recordPageSchema, name: 'RecordPage' },
     problems: [...one, 'invalid_cursor'],
@@ -135,6 +175,7 @@ export const OPERATIONS = {
     handledBy: 'status',
     scope: 'read',
     summary: 'What happened to one record',
+    tag: 'records',
     query: noParametersSchema,
     success: { status: 200, schema: recordSchema, name: 'Record' },
     problems: one,
@@ -145,6 +186,7 @@ export const OPERATIONS = {
     handledBy: 'status',
     scope: 'read',
     summary: 'Links to the result files of a submission that has ended',
+    tag: 'results',
     query: noParametersSchema,
     success: { status: 200, schema: resultsSchema, name: 'Results' },
     problems: [...one, 'not_ready', 'no_results'],

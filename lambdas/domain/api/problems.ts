@@ -39,6 +39,9 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEMS, code);
+export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS).filter(isProblemCode);
+
 /** The `type` of a problem document. */
 export const problemType = (code: ProblemCode): string => `urn:sluice:problem:${code}`;
 

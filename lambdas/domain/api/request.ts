@@ -31,6 +31,8 @@ export interface ApiResponse {
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   body: unknown;
+  /** Time that the caller asked to wait: it does not count as a slow answer. */
+  waitedMs?: number;
 }
 
 /** Answers one operation. Throws ProblemError for whatever is wrong with the request. */

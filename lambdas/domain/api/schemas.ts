@@ -3,6 +3,7 @@ import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model
 import { REASON_CODES } from '../reasons.ts';
 import type { UnknownCode } from '../versions.ts';
 import { isCallbackUrl } from './callback-url.ts';
+import { PROBLEM_CODES } from './problems.ts';
 
 /* The bodies of requests and answers: what is checked, and what the OpenAPI document says. */
 
@@ -13,6 +14,9 @@ const MAX_FILE_NAME_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 200;
 const MAX_URL_LENGTH = 2_048;
 
+/** Neither control characters nor halves of characters, which no store keeps as they are. */
+export const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
+
 const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
 
 const plainText = (maxLength: number) =>
@@ -20,8 +24,7 @@ const plainText = (maxLength: number) =>
     v.string('a text is required'),
     v.minLength(1, 'a text is required'),
     v.maxLength(maxLength, `at most ${maxLength} characters are allowed`),
-    // Neither control characters nor halves of characters, which no store keeps as they are.
-    v.regex(/^[^\p{Cc}\p{Cs}]*$/u, 'control characters are not allowed'),
+    v.regex(PLAIN_TEXT, 'control characters are not allowed'),
   );
 const wholeNumber = (minimum: number) =>
   v.pipe(
@@ -104,6 +107,13 @@ export const directParametersSchema = v.strictObject({
   expectedRecords: v.exactOptional(integerParameter(0, 1e9)),
   reference: v.exactOptional(referenceSchema),
   callbackUrl: v.exactOptional(callbackUrlSchema),
+});
+
+/** Longest time that a status is waited for: with what comes before and after it, below the gateway's 29 seconds. */
+const MAX_WAIT_SECONDS = 20;
+
+export const statusParametersSchema = v.strictObject({
+  wait: described(v.optional(integerParameter(0, MAX_WAIT_SECONDS), '0'), 'Seconds to wait at most.'),
 });
 
 export const submissionListParametersSchema = v.strictObject({
@@ -202,7 +212,7 @@ export const problemSchema = v.object({
   type: v.string(),
   title: v.string(),
   status: v.exactOptional(v.pipe(v.number(), v.integer())),
-  code: described(v.string(), 'Stable; decide by this.'),
+  code: described(v.picklist(PROBLEM_CODES), 'Stable; decide by this. New ones may be added.'),
   detail: v.exactOptional(v.string()),
   errors: v.exactOptional(
     v.array(

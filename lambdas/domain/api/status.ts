@@ -1,25 +1,60 @@
 import * as v from 'valibot';
 import { InvalidCursorError } from '../errors.ts';
-import type { Submission } from '../model.ts';
+import { isOpen, type Submission } from '../model.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
+import type { Clock } from '../time.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
-import { summaryOfHead, readSummary, type SummaryDeps } from './submission-summary.ts';
+import { readHead, readSummary, summaryOfHead, type SummaryDeps } from './submission-summary.ts';
+import { etagOf, matchesEtag } from './etag.ts';
 import { parseQuery } from './input.ts';
 import type { Answer } from './request.ts';
-import { noParametersSchema, submissionListParametersSchema, type SubmissionView } from './schemas.ts';
+import { statusParametersSchema, submissionListParametersSchema, type SubmissionView } from './schemas.ts';
 import { submissionView } from './views.ts';
 
 /** Submissions of a page whose ledgers are read at the same time. */
 const PARALLEL_READS = 8;
 
+/** Time that is kept for the last read and the answer. */
+const ANSWER_RESERVE_MS = 4_000;
+/** Pauses between two looks grow, so that a wait of 20 seconds costs nine reads at most. */
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 4_000;
+
 /** GET /v1/submissions/{id} */
 export const getSubmission =
   (deps: SummaryDeps): Answer =>
   async (request, { tenantId }) => {
-    parseQuery(noParametersSchema, request.query);
-    const summary = await readSummary(deps, tenantId, request.path['id'] ?? '');
-    return { status: 200, body: submissionView(summary, request.baseUrl) };
+    const { wait } = parseQuery(statusParametersSchema, request.query);
+    const id = request.path['id'] ?? '';
+    const known = request.headers['if-none-match'];
+    const startMs = deps.clock.now();
+    const read = async (): Promise<SubmissionView> =>
+      submissionView(await readSummary(deps, tenantId, id), request.baseUrl);
+    const untilMs = startMs + Math.min(wait * 1_000, request.budget.remainingMs() - ANSWER_RESERVE_MS);
+    // With a tag, counts matter, and they are in the ledger; without one the head alone says when it has ended.
+    if (known === undefined && wait > 0) {
+      await pollUntil(deps.clock, untilMs, async () => !isOpen((await readHead(deps.submissions, tenantId, id)).state));
+    }
+    let body: SubmissionView | undefined;
+    await pollUntil(deps.clock, known === undefined ? startMs : untilMs, async () => {
+      body = await read();
+      return !matchesEtag(known, tagOf(body));
+    });
+    body ??= await read();
+    return { status: 200, headers: { ETag: tagOf(body) }, body, waitedMs: wait > 0 ? deps.clock.now() - startMs : 0 };
   };
+
+/** Looks again and again, with growing pauses, until it is done or the time is over; once at least. */
+async function pollUntil(clock: Clock, untilMs: number, isDone: () => Promise<boolean>): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; !(await isDone()); pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    const leftMs = untilMs - clock.now();
+    if (leftMs <= 0) return;
+    await clock.sleep(Math.min(pauseMs, leftMs));
+  }
+}
+
+/** Of all that is told but the estimate, which moves with the clock. */
+const tagOf = ({ estimatedCompletionAt: _estimate, ...view }: SubmissionView): string => etagOf(view);
 
 /** GET /v1/submissions: newest first. */
 export const listSubmissions =

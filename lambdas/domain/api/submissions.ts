@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { isOpen } from '../model.ts';
-import { acceptSubmission, keyReused, relay, repeatAcceptance, type AcceptDeps } from './accept.ts';
+import { acceptSubmission, relay, repeatAcceptance, type AcceptDeps } from './accept.ts';
 import { summaryOfNew, readSummary, readHead, type SummaryDeps } from './submission-summary.ts';
+import { idempotencyKeyOf, keyReused, replayHeaders, stillInProgress } from './idempotency-key.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
 import { InProgressError, KeyReusedError, type IdempotencyStore } from './ports.ts';
-import { invalidPart, notFound, ProblemError } from './problems.ts';
+import { notFound, ProblemError } from './problems.ts';
 import type { Answer, ApiRequest, Caller } from './request.ts';
+import type { OpenWork } from '../tenants/ports.ts';
 import { noParametersSchema, type SubmissionView } from './schemas.ts';
 import { readSubmissionRequest, type SubmissionRequest } from './submission-request.ts';
 import { submissionView } from './views.ts';
@@ -16,22 +18,39 @@ export interface SubmitDeps extends AcceptDeps, Pick<SummaryDeps, 'countsCache'>
   settings: AcceptDeps['settings'] & { maxDirectBodyBytes: number };
 }
 
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
-/** What a client should wait before it repeats a request that is still being answered. */
-const IN_PROGRESS_RETRY_SECONDS = 1;
-
 /** POST /v1/submissions */
 export const createSubmission =
   (deps: SubmitDeps): Answer =>
   async (request, caller) => {
     const idempotencyKey = idempotencyKeyOf(request);
     const asked = readSubmissionRequest(request, caller, deps.settings);
-    const body =
+    const { view, replayed, open } =
       idempotencyKey === undefined
         ? await acceptAnyway(deps, request, caller, asked)
         : await acceptOnce(deps, request, caller, asked, idempotencyKey);
-    return { status: 202, headers: { Location: body.links.self }, body };
+    const headers = { Location: view.links.self, ...replayHeaders(replayed), ...rateLimitHeaders(deps, open) };
+    return { status: 202, headers, body: view };
   };
+
+interface AcceptedView {
+  view: SubmissionView | v.InferOutput<typeof rememberedSchema>;
+  /** An earlier request with the same key was accepted. */
+  replayed: boolean;
+  /** What the tenant has open; absent where it was not read. */
+  open?: readonly OpenWork[];
+}
+
+/** What a tenant may have open and what is left of it, as the IETF's draft of the RateLimit headers writes it. */
+function rateLimitHeaders({ settings }: SubmitDeps, open: readonly OpenWork[] | undefined): Record<string, string> {
+  if (open === undefined) return {};
+  const { maxOpenSubmissionsPerTenant, maxOpenRecordsPerTenant } = settings.admission;
+  const records = open.reduce((sum, work) => sum + work.records, 0);
+  const left = (limit: number, used: number): number => Math.max(0, limit - used);
+  return {
+    'RateLimit-Policy': `"submissions";q=${maxOpenSubmissionsPerTenant}, "records";q=${maxOpenRecordsPerTenant}`,
+    RateLimit: `"submissions";r=${left(maxOpenSubmissionsPerTenant, open.length)}, "records";r=${left(maxOpenRecordsPerTenant, records)}`,
+  };
+}
 
 /** POST /v1/submissions/{id}/cancel. Records that are finished keep their outcome; of the others none is started. */
 export const cancelSubmission =
@@ -59,31 +78,38 @@ async function acceptAnyway(
   { baseUrl }: ApiRequest,
   { tenantId }: Caller,
   asked: SubmissionRequest,
-): Promise<SubmissionView> {
+): Promise<AcceptedView> {
   const submissionId = newSubmissionId(deps.clock.now(), deps.random);
-  const { submission, backlog } = await acceptSubmission(deps, { tenantId, submissionId, mayStand: false }, asked);
-  return submissionView(summaryOfNew(deps, submission, backlog), baseUrl);
+  const accepted = await acceptSubmission(deps, { tenantId, submissionId, mayStand: false }, asked);
+  const view = submissionView(summaryOfNew(deps, accepted.submission, accepted.backlog), baseUrl);
+  return { view, replayed: false, open: accepted.open };
 }
 
-/** Calls with the same key are one submission and get the same answer. */
+/** Calls with the same key are one submission; a repetition gets its current state. */
 async function acceptOnce(
   deps: SubmitDeps,
   { baseUrl, budget }: ApiRequest,
   { tenantId }: Caller,
   asked: SubmissionRequest,
   idempotencyKey: string,
-): Promise<{ links: { self: string } }> {
+): Promise<AcceptedView> {
   const submissionId = derivedSubmissionId(tenantId, idempotencyKey);
   const { requestHash } = asked;
+  const current = async () => submissionView(await readSummary(deps, tenantId, submissionId), baseUrl);
+  let accepted: AcceptedView | undefined;
   const accept = async (): Promise<string> => {
-    const accepted = await acceptSubmission(deps, { tenantId, submissionId, mayStand: true }, asked);
-    const summary = accepted.repeated
-      ? await readSummary(deps, tenantId, submissionId)
-      : summaryOfNew(deps, accepted.submission, accepted.backlog);
-    return JSON.stringify(submissionView(summary, baseUrl));
+    const { submission, backlog, repeated, open } = await acceptSubmission(
+      deps,
+      { tenantId, submissionId, mayStand: true },
+      asked,
+    );
+    const view = repeated ? await current() : submissionView(summaryOfNew(deps, submission, backlog), baseUrl);
+    accepted = { view, replayed: repeated, open };
+    return JSON.stringify(view);
   };
   try {
-    return parseView(await deps.answers.once({ tenantId, idempotencyKey, requestHash }, budget, accept));
+    const stored = await deps.answers.once({ tenantId, idempotencyKey, requestHash }, budget, accept);
+    return accepted ?? { view: await currentOr(stored, current), replayed: true };
   } catch (error) {
     if (error instanceof KeyReusedError) throw keyReused();
     if (!(error instanceof InProgressError)) throw error;
@@ -91,22 +117,20 @@ async function acceptOnce(
     if (standing === undefined) throw stillInProgress(error);
     // The request before this one died, or has not answered yet; what it accepted stands.
     await repeatAcceptance(deps, standing, requestHash);
-    return submissionView(await readSummary(deps, tenantId, submissionId), baseUrl);
+    return { view: await current(), replayed: true };
+  }
+}
+
+/** The submission as it is now, or as it was accepted where it is gone. */
+async function currentOr(stored: string, current: () => Promise<SubmissionView>): Promise<AcceptedView['view']> {
+  try {
+    return await current();
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'not_found') return parseView(stored);
+    throw error;
   }
 }
 
 /** A remembered answer as it was given, perhaps by another version. */
 const rememberedSchema = v.looseObject({ links: v.looseObject({ self: v.string() }) });
 const parseView = (text: string) => v.parse(v.pipe(v.string(), v.parseJson(), rememberedSchema), text);
-
-const stillInProgress = (cause: Error): ProblemError =>
-  new ProblemError('request_in_progress', 'Repeat the request in a moment: it will get the same answer.', {
-    retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS,
-    cause,
-  });
-
-function idempotencyKeyOf({ headers }: ApiRequest): string | undefined {
-  const key = headers['idempotency-key'];
-  if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key;
-  throw invalidPart({ header: 'Idempotency-Key', detail: 'Idempotency-Key has 1 to 255 printable ASCII characters.' });
-}

@@ -25,7 +25,7 @@ const crashing = (port: string, method: string, when: 'before' | 'after'): PortH
 };
 
 describe('a request with an idempotency key', () => {
-  test('that is repeated is one submission and gets the same answer', async () => {
+  test('that is repeated is one submission and gets its current state', async () => {
     const api = createTestApi();
     const uploadId = await api.upload();
     const first = await submit(api, { uploadId, reference: 'a' });
@@ -36,8 +36,12 @@ describe('a request with an idempotency key', () => {
       body,
       headers: { 'content-type': 'application/json', 'idempotency-key': KEY },
     });
-    expect(second.text).toBe(first.text);
+    expect(second.body).toEqual({ ...first.body, estimatedCompletionAt: expect.any(String) });
     expect(second.headers['Location']).toBe(first.headers['Location']);
+    expect([first, second].map(({ headers }) => headers['Idempotency-Replayed'])).toEqual([undefined, 'true']);
+    await api.world.submissions.requestStop(first.body.id, { kind: 'cancelled', atMs: api.clock.now() });
+    const third = await submit(api, { uploadId, reference: 'a' });
+    expect([third.status, third.body.state]).toEqual([202, 'cancelling']);
     expect(fanOutIds(api)).toEqual([first.body.id]);
     expect(first.body.id).toBe(derivedSubmissionId(TENANT_ID, KEY));
   });

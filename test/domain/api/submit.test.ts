@@ -86,6 +86,17 @@ describe('submitting an upload', () => {
     expect(api.world.inspect.submissions()[0]?.format).toBe(format);
   });
 
+  test('says what the tenant may have open, and what is left', async () => {
+    const api = createTestApi();
+    const first = await submit(api, { uploadId: await api.upload(), expectedRecords: 4_000 });
+    expect(first.headers).toMatchObject({
+      'RateLimit-Policy': '"submissions";q=10, "records";q=5000',
+      RateLimit: '"submissions";r=9, "records";r=1000',
+    });
+    const second = await submit(api, { uploadId: await api.upload(), expectedRecords: 10 });
+    expect(second.headers['RateLimit']).toBe('"submissions";r=8, "records";r=990');
+  });
+
   test('is possible again and again: an upload cannot change once it is written', async () => {
     const api = createTestApi();
     const uploadId = await api.upload();

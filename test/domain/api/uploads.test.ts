@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { newUpload, readUploadId } from '../../../lambdas/domain/api/ids.ts';
 import { createTestApi, keyOfUrl } from '../../support/api/api.ts';
 import { TENANT_ID } from '../../support/factories.ts';
@@ -27,6 +28,41 @@ describe('a place to upload to', () => {
     const { call } = createTestApi();
     const ids = [await call('POST', '/v1/uploads'), await call('POST', '/v1/uploads')].map(({ body }) => body.uploadId);
     expect(new Set(ids).size).toBe(2);
+  });
+
+  test('is the same one for the same idempotency key, with a fresh link', async () => {
+    const { call, clock } = createTestApi();
+    const headers = { 'idempotency-key': 'k' };
+    const first = await call('POST', '/v1/uploads', { headers, body: { fileName: 'a.csv' } });
+    await clock.advance(3_600_000);
+    const second = await call('POST', '/v1/uploads', { headers, body: { fileName: 'a.csv' } });
+    expect(second.body.uploadId).toBe(first.body.uploadId);
+    expect(second.body.expiresAt).toBe(new Date(START_MS + 4_500_000).toISOString());
+    expect([first, second].map((answer) => answer.headers['Idempotency-Replayed'])).toEqual([undefined, 'true']);
+    const other = await call('POST', '/v1/uploads', { headers, body: { fileName: 'b.csv' } });
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
+    const ofOther = await call('POST', '/v1/uploads', { headers, body: { fileName: 'a.csv' }, tenant: 'globex' });
+    expect(ofOther.body.uploadId).not.toBe(first.body.uploadId);
+    await clock.advance(86_400_000);
+    const late = await call('POST', '/v1/uploads', { headers, body: { fileName: 'a.csv' } });
+    expect([late.status, late.body.code]).toEqual([422, 'upload_expired']);
+  });
+
+  test('does not share its idempotency key with a submission', async () => {
+    const api = createTestApi();
+    const headers = { 'idempotency-key': 'k' };
+    const { body } = await api.call('POST', '/v1/uploads', { headers });
+    api.world.objects.seed(keyOfUrl(body.url), 'record_id\n1\n');
+    const submitted = await api.call('POST', '/v1/submissions', { headers, body: { uploadId: body.uploadId } });
+    expect(submitted.status).toBe(202);
+  });
+
+  test('is not ready while a request with its key is under way', async () => {
+    const { call, answers } = createTestApi();
+    const requestHash = createHash('sha256').update('[null,null]').digest('hex');
+    answers.occupy({ tenantId: TENANT_ID, idempotencyKey: 'uploads\nk', requestHash });
+    const { status, body } = await call('POST', '/v1/uploads', { headers: { 'idempotency-key': 'k' } });
+    expect([status, body.code]).toEqual([409, 'request_in_progress']);
   });
 
   test('takes only the size that was announced', async () => {

@@ -69,7 +69,12 @@ const LIMITS: SubmitDeps['settings'] = {
 
 /** The API's functions on ports in memory, behind events as API Gateway makes them. */
 export function createTestApi(
-  options: { hook?: PortHook; settings?: Partial<SubmitDeps['settings']>; corsOrigins?: string[] } = {},
+  options: {
+    hook?: PortHook;
+    settings?: Partial<SubmitDeps['settings']>;
+    corsOrigins?: string[];
+    remainingMs?: number;
+  } = {},
 ): TestApi {
   const clock = createTestClock();
   const world = createMemoryWorld({ clock, ...(options.hook && { hook: options.hook }) });
@@ -107,7 +112,7 @@ export function createTestApi(
     ...shared,
   });
   const call: TestApi['call'] = async (method, path, request = {}) =>
-    callHandlers({ submit, status }, method, path, request);
+    callHandlers({ submit, status }, method, path, request, options.remainingMs);
   const upload: TestApi['upload'] = async (content = 'record_id\n1\n', { tenant = TENANT_ID, fileName } = {}) => {
     const { body } = await call('POST', '/v1/uploads', {
       tenant,
@@ -139,13 +144,14 @@ async function callHandlers(
   method: string,
   path: string,
   request: Call,
+  remainingMs = 25_000,
 ): Promise<Answered> {
   const { resource, pathParameters } = route(path);
   const operations: Operation[] = Object.values(OPERATIONS);
   const operation = operations.find(
     (one) => one.path === resource && one.method === (method === 'HEAD' ? 'GET' : method),
   );
-  const context = { awsRequestId: 'invocation-1', getRemainingTimeInMillis: () => 20_000 };
+  const context = { awsRequestId: 'invocation-1', getRemainingTimeInMillis: () => remainingMs };
   const event = proxyEvent(method, path, resource, pathParameters, request);
   const result = await handlers[operation?.handledBy ?? 'status'](event, context);
   const answer = { status: result.statusCode, headers: result.headers, text: result.body, body: parse(result.body) };

@@ -1,0 +1,1976 @@
+// Made by `npm run openapi` from lambdas/domain/api/openapi.ts. Do not edit.
+
+export interface paths {
+  '/v1/openapi.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * This document
+     * @description Needs no key.
+     */
+    get: operations['getDescription'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/uploads': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Ask for a place to upload one file to
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['createUpload'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Submissions, newest first
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['listSubmissions'];
+    put?: never;
+    /**
+     * Submit an uploaded file, or a file in the body
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['createSubmission'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * State, counts and failures of a submission
+     * @description With `wait`, the answer is held back until the submission has ended or, with `If-None-Match`, has changed; at most for so many seconds. Needs a key with the scope `read`.
+     */
+    get: operations['getSubmission'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions/{id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Stop a submission; finished records keep their outcome
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['cancelSubmission'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions/{id}/records': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Records of a submission, by record number
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['listRecords'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions/{id}/records/{recordNo}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What happened to one record
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['getRecord'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/submissions/{id}/results': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Links to the result files of a submission that has ended
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['getResults'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    Problem: {
+      type: string;
+      title: string;
+      status?: number;
+      /**
+       * @description Stable; decide by this. New ones may be added.
+       * @enum {string}
+       */
+      code:
+        | 'invalid_request'
+        | 'invalid_json'
+        | 'invalid_cursor'
+        | 'unauthorized'
+        | 'missing_scope'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'not_ready'
+        | 'no_results'
+        | 'already_closed'
+        | 'request_in_progress'
+        | 'body_too_large'
+        | 'file_too_large'
+        | 'unsupported_media_type'
+        | 'upload_missing'
+        | 'upload_expired'
+        | 'too_many_records'
+        | 'idempotency_key_reused'
+        | 'too_many_open_records'
+        | 'too_many_open_submissions'
+        | 'too_many_requests'
+        | 'internal_error'
+        | 'system_busy'
+        | 'unavailable'
+        | 'timed_out';
+      detail?: string;
+      errors?: {
+        /** @description JSON pointer into the body. */
+        pointer?: string;
+        parameter?: string;
+        header?: string;
+        detail: string;
+      }[];
+      retryAfterSeconds?: number;
+      requestId?: string;
+    };
+    Upload: {
+      uploadId: string;
+      /** @constant */
+      method: 'PUT';
+      url: string;
+      /** @description To be sent exactly so: they are part of the signature. */
+      headers: {
+        [key: string]: string;
+      };
+      /** Format: date-time */
+      expiresAt: string;
+    };
+    Submission: {
+      id: string;
+      /** @enum {string} */
+      state:
+        | 'accepted'
+        | 'processing'
+        | 'finalizing'
+        | 'cancelling'
+        | 'complete'
+        | 'partially_failed'
+        | 'failed'
+        | 'cancelled'
+        | 'rejected'
+        | 'expired';
+      /** @description Why it was rejected, cancelled or expired: a stable code. */
+      reason?: string;
+      /** @description The reason in words, with the remedy. */
+      message?: string;
+      /** @description Null until the beginning of the file has been read. */
+      lane: ('small' | 'bulk') | null;
+      reference?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      updatedAt: string;
+      counts: {
+        /** @description Null until the whole file has been read. */
+        total: number | null;
+        pending: number;
+        succeeded: number;
+        failed: number;
+        cancelled: number;
+      };
+      /** @description Failed records by reason code. */
+      failures: {
+        [key: string]: number;
+      };
+      /**
+       * Format: date-time
+       * @description Present where the counts are older than the answer.
+       */
+      countsAsOf?: string;
+      /** Format: date-time */
+      estimatedCompletionAt?: string;
+      /**
+       * Format: date-time
+       * @description When submission, records and results are deleted.
+       */
+      expiresAt: string;
+      links: {
+        self: string;
+        records: string;
+        results: string;
+      };
+    };
+    SubmissionPage: {
+      items: components['schemas']['Submission'][];
+      /** @description Null on the last page. */
+      nextCursor: string | null;
+    };
+    RecordPage: {
+      items: components['schemas']['Record'][];
+      /** @description Null on the last page. */
+      nextCursor: string | null;
+    };
+    Record: {
+      submissionId: string;
+      recordNo: number;
+      /** @enum {string} */
+      state: 'pending' | 'retrying' | 'deferred' | 'succeeded' | 'failed' | 'dead_lettered' | 'cancelled';
+      /** @enum {string} */
+      reason?:
+        | 'invalid_record'
+        | 'malformed_row'
+        | 'record_too_large'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'provider_timeout'
+        | 'provider_bad_response'
+        | 'attempts_exhausted'
+        | 'worker_crashed'
+        | 'internal_error'
+        | 'deadline_passed'
+        | 'cancelled'
+        | 'provider_throttled'
+        | 'provider_auth'
+        | 'breaker_open'
+        | 'pacer_full'
+        | 'dependency_unavailable'
+        | 'out_of_time'
+        | 'message_lost'
+        | 'redriven';
+      /** @description The reason in words. */
+      message?: string;
+      attempts: number;
+      waitingOn?: string;
+      /** Format: date-time */
+      waitingUntil?: string;
+      /** Format: date-time */
+      updatedAt?: string;
+      /** @description Of a succeeded record: its `record_id` and what each provider found, null where it found nothing. */
+      output?: {
+        [key: string]: unknown;
+      };
+    };
+    Results: {
+      /** @description Raised by every replay. */
+      version: number;
+      /** @enum {string} */
+      state: 'complete' | 'partially_failed' | 'failed' | 'cancelled' | 'rejected' | 'expired';
+      files: {
+        /** @enum {string} */
+        kind: 'succeeded' | 'failed';
+        /** @enum {string} */
+        format: 'ndjson' | 'csv';
+        /** @description Parts follow each other in record order. */
+        part: number;
+        /** @description To be fetched without the API key, until it expires. Ask again for a fresh one. */
+        url: string;
+        /** Format: date-time */
+        expiresAt: string;
+        records: number;
+        bytes: number;
+        sha256: string;
+      }[];
+    };
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: {
+    /**
+     * @description Identifies the request. Name it when you ask about an answer.
+     * @example 0f9d1f3c-6b0e-4d0e-9a5e-3f1c2b7a9d10
+     */
+    'X-Request-Id': string;
+    /**
+     * @description URL of the submission.
+     * @example https://api.example.com/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+     */
+    Location: string;
+    /**
+     * @description Changes whenever the submission does. Send it back as `If-None-Match`.
+     * @example W/"4NUcoFYPqPb7vYqyTBcIvw"
+     */
+    ETag: string;
+    /**
+     * @description Present and true where an earlier request with the same idempotency key was accepted.
+     * @example true
+     */
+    'Idempotency-Replayed': boolean;
+    /**
+     * @description What the tenant may have open at once: submissions, and records by estimate.
+     * @example "submissions";q=100, "records";q=1000000
+     */
+    'RateLimit-Policy': string;
+    /**
+     * @description What is left of it after this request.
+     * @example "submissions";r=99, "records";r=999800
+     */
+    RateLimit: string;
+    /**
+     * @description Seconds to wait before the request is repeated.
+     * @example 5
+     */
+    'Retry-After': number;
+    /**
+     * @description The scheme by which a key is sent.
+     * @example Bearer realm="sluice"
+     */
+    'WWW-Authenticate': string;
+  };
+  pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+  getDescription: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  createUpload: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Repetitions with the same key and request are one request and get the current state of its result.
+         * @example customers-2026-01
+         */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "fileName": "customers.csv",
+         *       "sizeBytes": 18233
+         *     }
+         */
+        'application/json': {
+          /** @description Name of the file at the customer; only its last part is kept. Its ending tells the format where nothing else does. */
+          fileName?: string;
+          /** @description Size of the file, to be refused before uploading too much. */
+          sizeBytes?: number;
+        };
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "uploadId": "up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.Y3VzdG9tZXJzLmNzdg",
+           *       "method": "PUT",
+           *       "url": "https://bucket.s3.eu-central-1.amazonaws.com/uploads/acme/up_01KE9Q5XW0V4T3Z8M2N6P7R1SD?X-Amz-Signature=…",
+           *       "headers": {
+           *         "if-none-match": "*"
+           *       },
+           *       "expiresAt": "2026-01-05T09:15:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['Upload'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `request_in_progress`: A request with this idempotency key is still being processed. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'request_in_progress';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. `file_too_large`: The file is too large. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large' | 'file_too_large';
+          };
+        };
+      };
+      /** @description `upload_expired`: The upload is too old to be submitted. `idempotency_key_reused`: The idempotency key was used for another request. */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'upload_expired' | 'idempotency_key_reused';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  listSubmissions: {
+    parameters: {
+      query?: {
+        state?:
+          | 'accepted'
+          | 'processing'
+          | 'finalizing'
+          | 'cancelling'
+          | 'complete'
+          | 'partially_failed'
+          | 'failed'
+          | 'cancelled'
+          | 'rejected'
+          | 'expired';
+        limit?: number;
+        cursor?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *           "state": "processing",
+           *           "lane": "small",
+           *           "reference": "customers of January",
+           *           "createdAt": "2026-01-05T09:00:00.000Z",
+           *           "updatedAt": "2026-01-05T09:00:04.000Z",
+           *           "counts": {
+           *             "total": 200,
+           *             "pending": 110,
+           *             "succeeded": 87,
+           *             "failed": 3,
+           *             "cancelled": 0
+           *           },
+           *           "failures": {
+           *             "invalid_record": 3
+           *           },
+           *           "estimatedCompletionAt": "2026-01-05T09:00:08.000Z",
+           *           "expiresAt": "2026-02-04T09:00:00.000Z",
+           *           "links": {
+           *             "self": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *             "records": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/records",
+           *             "results": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/results"
+           *           }
+           *         }
+           *       ],
+           *       "nextCursor": null
+           *     }
+           */
+          'application/json': components['schemas']['SubmissionPage'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_cursor`: The cursor is not one that this list gave. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_cursor';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  createSubmission: {
+    parameters: {
+      query?: {
+        /** @description Only where the body is the file itself */
+        fileName?: string;
+        /** @description Only where the body is the file itself */
+        expectedRecords?: number;
+        /** @description Only where the body is the file itself */
+        reference?: string;
+        /** @description Only where the body is the file itself */
+        callbackUrl?: string;
+      };
+      header?: {
+        /**
+         * @description Repetitions with the same key and request are one request and get the current state of its result.
+         * @example customers-2026-01
+         */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "uploadId": "up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.Y3VzdG9tZXJzLmNzdg",
+         *       "reference": "customers of January",
+         *       "expectedRecords": 200
+         *     }
+         */
+        'application/json':
+          | {
+              /** @description As POST /v1/uploads gave it. */
+              uploadId: string;
+              /**
+               * @description Without it, the ending of the file name tells, and without that the first bytes of the file.
+               * @enum {string}
+               */
+              format?: 'csv' | 'ndjson' | 'json';
+              /** @description Records that the customer believes the file has. The results say whether that was right. */
+              expectedRecords?: number;
+              /** @description The customer's own reference; it comes back in every answer. */
+              reference?: string;
+              /** @description Gets a POST when the submission has ended. */
+              callbackUrl?: string;
+            }
+          | {
+              [key: string]: unknown;
+            }[];
+        /**
+         * @example record_id,domain
+         *     C-1001,indigo-works.example
+         */
+        'text/csv': string;
+        /** @example {"record_id":"C-1001","domain":"indigo-works.example"} */
+        'application/x-ndjson': string;
+      };
+    };
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "processing",
+           *       "lane": "small",
+           *       "reference": "customers of January",
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:04.000Z",
+           *       "counts": {
+           *         "total": 200,
+           *         "pending": 110,
+           *         "succeeded": 87,
+           *         "failed": 3,
+           *         "cancelled": 0
+           *       },
+           *       "failures": {
+           *         "invalid_record": 3
+           *       },
+           *       "estimatedCompletionAt": "2026-01-05T09:00:08.000Z",
+           *       "expiresAt": "2026-02-04T09:00:00.000Z",
+           *       "links": {
+           *         "self": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *         "records": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/records",
+           *         "results": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/results"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Submission'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `request_in_progress`: A request with this idempotency key is still being processed. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'request_in_progress';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. `file_too_large`: The file is too large. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large' | 'file_too_large';
+          };
+        };
+      };
+      /** @description `unsupported_media_type`: The content type is not one that this accepts. */
+      415: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unsupported_media_type';
+          };
+        };
+      };
+      /** @description `upload_missing`: Nothing was uploaded under this upload id. `upload_expired`: The upload is too old to be submitted. `too_many_records`: The file has more records than a file may have. `idempotency_key_reused`: The idempotency key was used for another request. */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'upload_missing' | 'upload_expired' | 'too_many_records' | 'idempotency_key_reused';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. `too_many_open_records`: Too many records of this tenant are still open. `too_many_open_submissions`: Too many submissions of this tenant are still open. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests' | 'too_many_open_records' | 'too_many_open_submissions';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. `system_busy`: The system has more work than it can take on. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable' | 'system_busy';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getSubmission: {
+    parameters: {
+      query?: {
+        wait?: number;
+      };
+      header?: {
+        /**
+         * @description The `ETag` of an earlier answer: while nothing has changed, the answer is 304 without a body.
+         * @example W/"4NUcoFYPqPb7vYqyTBcIvw"
+         */
+        'If-None-Match'?: string;
+      };
+      path: {
+        /**
+         * @description Submission id
+         * @example sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "processing",
+           *       "lane": "small",
+           *       "reference": "customers of January",
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:04.000Z",
+           *       "counts": {
+           *         "total": 200,
+           *         "pending": 110,
+           *         "succeeded": 87,
+           *         "failed": 3,
+           *         "cancelled": 0
+           *       },
+           *       "failures": {
+           *         "invalid_record": 3
+           *       },
+           *       "estimatedCompletionAt": "2026-01-05T09:00:08.000Z",
+           *       "expiresAt": "2026-02-04T09:00:00.000Z",
+           *       "links": {
+           *         "self": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *         "records": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/records",
+           *         "results": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/results"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Submission'];
+        };
+      };
+      /** @description Unchanged since `If-None-Match` */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  cancelSubmission: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Submission id
+         * @example sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /** @example {} */
+        'application/json': Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "processing",
+           *       "lane": "small",
+           *       "reference": "customers of January",
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:04.000Z",
+           *       "counts": {
+           *         "total": 200,
+           *         "pending": 110,
+           *         "succeeded": 87,
+           *         "failed": 3,
+           *         "cancelled": 0
+           *       },
+           *       "failures": {
+           *         "invalid_record": 3
+           *       },
+           *       "estimatedCompletionAt": "2026-01-05T09:00:08.000Z",
+           *       "expiresAt": "2026-02-04T09:00:00.000Z",
+           *       "links": {
+           *         "self": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *         "records": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/records",
+           *         "results": "https://api.sluice.example/v1/submissions/sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD/results"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Submission'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `already_closed`: The submission has already ended. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'already_closed';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  listRecords: {
+    parameters: {
+      query?: {
+        state?: 'pending' | 'retrying' | 'deferred' | 'succeeded' | 'failed' | 'dead_lettered' | 'cancelled';
+        reason?:
+          | 'invalid_record'
+          | 'malformed_row'
+          | 'record_too_large'
+          | 'provider_rejected'
+          | 'provider_unavailable'
+          | 'provider_timeout'
+          | 'provider_bad_response'
+          | 'attempts_exhausted'
+          | 'worker_crashed'
+          | 'internal_error'
+          | 'deadline_passed'
+          | 'cancelled'
+          | 'provider_throttled'
+          | 'provider_auth'
+          | 'breaker_open'
+          | 'pacer_full'
+          | 'dependency_unavailable'
+          | 'out_of_time'
+          | 'message_lost'
+          | 'redriven';
+        limit?: number;
+        cursor?: string;
+      };
+      header?: never;
+      path: {
+        /**
+         * @description Submission id
+         * @example sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *           "recordNo": 1,
+           *           "state": "succeeded",
+           *           "attempts": 1,
+           *           "updatedAt": "2026-01-05T09:00:02.000Z",
+           *           "output": {
+           *             "record_id": "C-1001",
+           *             "company": {
+           *               "domain": "indigo-works.example"
+           *             },
+           *             "geo": null
+           *           }
+           *         }
+           *       ],
+           *       "nextCursor": null
+           *     }
+           */
+          'application/json': components['schemas']['RecordPage'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_cursor`: The cursor is not one that this list gave. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_cursor';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getRecord: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Submission id
+         * @example sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        id: string;
+        /**
+         * @description Number of the record in its file, from 1 on
+         * @example 18
+         */
+        recordNo: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "recordNo": 1,
+           *       "state": "succeeded",
+           *       "attempts": 1,
+           *       "updatedAt": "2026-01-05T09:00:02.000Z",
+           *       "output": {
+           *         "record_id": "C-1001",
+           *         "company": {
+           *           "domain": "indigo-works.example"
+           *         },
+           *         "geo": null
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Record'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getResults: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Submission id
+         * @example sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "version": 1,
+           *       "state": "partially_failed",
+           *       "files": [
+           *         {
+           *           "kind": "succeeded",
+           *           "format": "ndjson",
+           *           "part": 1,
+           *           "url": "https://bucket.s3.eu-central-1.amazonaws.com/results/…",
+           *           "expiresAt": "2026-01-05T09:20:00.000Z",
+           *           "records": 197,
+           *           "bytes": 48211,
+           *           "sha256": "c0ffee254729296a45a3885639ac7e10f9d54979b1a2c3d4e5f60718293a4b5c"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Results'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `not_ready`: The submission is still being processed. `no_results`: The submission has no results. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_ready' | 'no_results';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+}

@@ -1,0 +1,76 @@
+import type { RecordView, ResultsView, SubmissionView, UploadView } from './schemas.ts';
+
+/* Examples of the OpenAPI document. A test holds them against the schemas. */
+
+const SUBMISSION_ID = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
+const UPLOAD_ID = 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.Y3VzdG9tZXJzLmNzdg';
+const SELF = `https://api.sluice.example/v1/submissions/${SUBMISSION_ID}`;
+
+const upload: UploadView = {
+  uploadId: UPLOAD_ID,
+  method: 'PUT',
+  url: 'https://bucket.s3.eu-central-1.amazonaws.com/uploads/acme/up_01KE9Q5XW0V4T3Z8M2N6P7R1SD?X-Amz-Signature=…',
+  headers: { 'if-none-match': '*' },
+  expiresAt: '2026-01-05T09:15:00.000Z',
+};
+
+const submission: SubmissionView = {
+  id: SUBMISSION_ID,
+  state: 'processing',
+  lane: 'small',
+  reference: 'customers of January',
+  createdAt: '2026-01-05T09:00:00.000Z',
+  updatedAt: '2026-01-05T09:00:04.000Z',
+  counts: { total: 200, pending: 110, succeeded: 87, failed: 3, cancelled: 0 },
+  failures: { invalid_record: 3 },
+  estimatedCompletionAt: '2026-01-05T09:00:08.000Z',
+  expiresAt: '2026-02-04T09:00:00.000Z',
+  links: { self: SELF, records: `${SELF}/records`, results: `${SELF}/results` },
+};
+
+const record: RecordView = {
+  submissionId: SUBMISSION_ID,
+  recordNo: 1,
+  state: 'succeeded',
+  attempts: 1,
+  updatedAt: '2026-01-05T09:00:02.000Z',
+  output: { record_id: 'C-1001', company: { domain: 'indigo-works.example' }, geo: null },
+};
+
+const results: ResultsView = {
+  version: 1,
+  state: 'partially_failed',
+  files: [
+    {
+      kind: 'succeeded',
+      format: 'ndjson',
+      part: 1,
+      url: 'https://bucket.s3.eu-central-1.amazonaws.com/results/…',
+      expiresAt: '2026-01-05T09:20:00.000Z',
+      records: 197,
+      bytes: 48_211,
+      sha256: 'c0ffee254729296a45a3885639ac7e10f9d54979b1a2c3d4e5f60718293a4b5c',
+    },
+  ],
+};
+
+/** By name of the schema. */
+export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  Upload: upload,
+  Submission: submission,
+  SubmissionPage: { items: [submission], nextCursor: null },
+  Record: record,
+  RecordPage: { items: [record], nextCursor: null },
+  Results: results,
+};
+
+/** By operation and content type. */
+export const REQUEST_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  createUpload: { 'application/json': { fileName: 'customers.csv', sizeBytes: 18_233 } },
+  createSubmission: {
+    'application/json': { uploadId: UPLOAD_ID, reference: 'customers of January', expectedRecords: 200 },
+    'text/csv': 'record_id,domain\nC-1001,indigo-works.example\n',
+    'application/x-ndjson': '{"record_id":"C-1001","domain":"indigo-works.example"}\n',
+  },
+  cancelSubmission: { 'application/json': {} },
+};
