@@ -1,5 +1,6 @@
 import type { ReasonCode } from './reasons.ts';
 import type { CsvDialect, FileFormat } from './files/reader.ts';
+import type { Terms } from './submissions/terms.ts';
 import type { UnknownCode } from './versions.ts';
 
 /** Number of records in one chunk: one ledger item, one key of the records table. Part of the stored data: never change it. */
@@ -63,6 +64,7 @@ export interface Submission {
   /** Absent until fan-out has decided, then fixed. */
   lane?: Lane;
   source: SourceObject;
+  terms: Terms;
   format: FileFormat;
   fileName?: string;
   expectedRecords?: number;

@@ -12,8 +12,6 @@ export const fanOutEnvironment = v.object({
   SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
-  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
-  MAX_RECORDS: shared.MAX_RECORDS,
   /** Files of up to this many records go to the small lane. */
   SMALL_LANE_THRESHOLD: wholeNumber(1),
 });

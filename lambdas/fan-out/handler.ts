@@ -40,8 +40,6 @@ const deps: FanOutDeps = {
   settings: {
     ...FAN_OUT_DEFAULTS,
     smallLaneThreshold: env.SMALL_LANE_THRESHOLD,
-    maxRecordBytes: env.MAX_RECORD_BYTES,
-    maxRecords: env.MAX_RECORDS,
   },
 };
 

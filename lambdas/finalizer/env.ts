@@ -10,8 +10,6 @@ export const finalizerEnvironment = v.object({
   TENANTS_TABLE: shared.TENANTS_TABLE,
   BUCKET: shared.BUCKET,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
-  /** The source is read again by the rules that it was fanned out by. */
-  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
 });
 
 export type FinalizerEnvironment = v.InferOutput<typeof finalizerEnvironment>;

@@ -37,7 +37,7 @@ const deps: FinalizeDeps = {
   telemetry,
   clock,
   random: Math.random,
-  settings: { ...FINALIZE_DEFAULTS, maxRecordBytes: env.MAX_RECORD_BYTES },
+  settings: FINALIZE_DEFAULTS,
 };
 
 /** Writes the results of submissions whose records are all done, and calls back. */

@@ -15,8 +15,6 @@ export const reconcilerEnvironment = v.object({
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
   PROVIDER_RATES: shared.PROVIDER_RATES,
-  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
-  MAX_RECORDS: shared.MAX_RECORDS,
   /** How long the lanes hide a delivered message. */
   LANE_VISIBILITY_SECONDS: wholeNumber(1),
   /** The least silence after which a record's message counts as lost. */

@@ -38,7 +38,6 @@ const stores = {
   telemetry,
   clock,
   apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
-  limits: { maxRecordBytes: env.MAX_RECORD_BYTES, maxRecords: env.MAX_RECORDS },
 };
 
 const automaticRedrive: RedriveDeps = {

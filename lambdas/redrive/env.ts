@@ -13,8 +13,6 @@ export const redriveEnvironment = v.object({
   SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
   BULK_DLQ_URL: shared.BULK_DLQ_URL,
   PROVIDER_RATES: shared.PROVIDER_RATES,
-  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
-  MAX_RECORDS: shared.MAX_RECORDS,
   /** A replayed submission gets a new deadline of this many hours, within its retention. */
   SUBMISSION_DEADLINE_HOURS: wholeNumber(1),
 });

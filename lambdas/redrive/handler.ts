@@ -39,7 +39,6 @@ const deps: RedriveDeps = {
   telemetry,
   clock,
   apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
-  limits: { maxRecordBytes: env.MAX_RECORD_BYTES, maxRecords: env.MAX_RECORDS },
   settings: { ...REDRIVE_DEFAULTS, deadlineMs: env.SUBMISSION_DEADLINE_HOURS * HOUR_MS },
 };
 

@@ -13,6 +13,7 @@ export const submitEnvironment = v.object({
   CORS_ORIGINS: shared.CORS_ORIGINS,
   MAX_FILE_BYTES: shared.MAX_FILE_BYTES,
   MAX_RECORDS: shared.MAX_RECORDS,
+  MAX_RECORD_BYTES: shared.MAX_RECORD_BYTES,
   /** Bytes of a file in the body of POST /v1/submissions. */
   MAX_DIRECT_BODY_BYTES: wholeNumber(1),
   /** Admission: records without an outcome that one tenant, and all of them together, may have. */

@@ -39,6 +39,7 @@ const deps = {
   settings: {
     maxFileBytes: env.MAX_FILE_BYTES,
     maxRecords: env.MAX_RECORDS,
+    maxRecordBytes: env.MAX_RECORD_BYTES,
     maxDirectBodyBytes: env.MAX_DIRECT_BODY_BYTES,
     admission: {
       maxOpenRecordsPerTenant: env.MAX_OPEN_RECORDS_PER_TENANT,

@@ -20,8 +20,6 @@ export interface FanOutProps {
   readonly settings: FunctionSettings;
   /** Files at the same time. */
   readonly maxConcurrency: number;
-  readonly maxRecordBytes: number;
-  readonly maxRecords: number;
   readonly smallLaneThreshold: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
@@ -61,8 +59,6 @@ export class FanOut extends Construct {
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
         FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
-        MAX_RECORD_BYTES: String(props.maxRecordBytes),
-        MAX_RECORDS: String(props.maxRecords),
         SMALL_LANE_THRESHOLD: String(props.smallLaneThreshold),
       },
       timeoutSeconds: TIMEOUT_SECONDS,

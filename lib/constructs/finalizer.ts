@@ -16,7 +16,6 @@ export interface FinalizerProps {
   readonly settings: FunctionSettings;
   /** Submissions at the same time. */
   readonly maxConcurrency: number;
-  readonly maxRecordBytes: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
   readonly records: ITable;
@@ -51,7 +50,6 @@ export class Finalizer extends Construct {
         TENANTS_TABLE: props.tenants.tableName,
         BUCKET: props.bucket.bucketName,
         FINALIZE_QUEUE_URL: this.queue.queue.queueUrl,
-        MAX_RECORD_BYTES: String(props.maxRecordBytes),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: 1_024,

@@ -16,8 +16,6 @@ import { indexArn, ofKeys, OPEN_INDEX } from './tables.ts';
 export interface ReconcilerProps {
   readonly settings: FunctionSettings;
   readonly providerRates: string;
-  readonly maxRecordBytes: number;
-  readonly maxRecords: number;
   readonly laneVisibilitySeconds: number;
   readonly lostAfterSeconds: number;
   readonly automaticRedrive: boolean;
@@ -59,8 +57,6 @@ export class Reconciler extends Construct {
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
         FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
         PROVIDER_RATES: props.providerRates,
-        MAX_RECORD_BYTES: String(props.maxRecordBytes),
-        MAX_RECORDS: String(props.maxRecords),
         LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
         LOST_AFTER_SECONDS: String(props.lostAfterSeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',

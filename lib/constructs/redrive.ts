@@ -9,8 +9,6 @@ import { BY_TENANT_INDEX, indexArn } from './tables.ts';
 export interface RedriveProps {
   readonly settings: FunctionSettings;
   readonly providerRates: string;
-  readonly maxRecordBytes: number;
-  readonly maxRecords: number;
   readonly submissionDeadlineHours: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
@@ -41,8 +39,6 @@ export class Redrive extends Construct {
         SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
         BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
         PROVIDER_RATES: props.providerRates,
-        MAX_RECORD_BYTES: String(props.maxRecordBytes),
-        MAX_RECORDS: String(props.maxRecords),
         SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
       },
       timeoutSeconds: TIMEOUT_SECONDS,

@@ -47,6 +47,7 @@ export class Submit extends Construct {
         CORS_ORIGINS: JSON.stringify(api.corsOrigins),
         MAX_FILE_BYTES: String(limits.maxFileBytes),
         MAX_RECORDS: String(limits.maxRecords),
+        MAX_RECORD_BYTES: String(limits.maxRecordBytes),
         MAX_DIRECT_BODY_BYTES: String(limits.maxDirectBodyBytes),
         MAX_OPEN_RECORDS_PER_TENANT: String(admission.maxOpenRecordsPerTenant),
         MAX_OPEN_RECORDS: String(admission.maxOpenRecords),

@@ -45,7 +45,6 @@ export class PipelineStack extends Stack {
       stage,
       providerRates: JSON.stringify(sustainedRatesOf(stage)),
       contractAgeSeconds: stage.contractAgeSeconds,
-      maxRecordBytes: limits.maxRecordBytes,
     };
 
     const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
@@ -71,7 +70,6 @@ export class PipelineStack extends Stack {
       ...common,
       ...lanes,
       maxConcurrency: stage.fanOutConcurrency,
-      maxRecords: limits.maxRecords,
       smallLaneThreshold: limits.smallLaneThreshold,
     });
     const { submissionDeadlineHours, automaticRedrive } = stage;
@@ -79,14 +77,12 @@ export class PipelineStack extends Stack {
       ...common,
       ...lanes,
       submissionDeadlineHours,
-      maxRecords: limits.maxRecords,
     });
     new Reconciler(this, 'Reconciliation', {
       ...common,
       ...lanes,
       fanOutQueue: fanOut.queue,
       submissionDeadlineHours,
-      maxRecords: limits.maxRecords,
       laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,
       lostAfterSeconds: stage.lostAfterSeconds,
       automaticRedrive,

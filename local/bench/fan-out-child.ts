@@ -8,9 +8,8 @@ import { createFanOutPorts, type FanOutPorts } from './fan-out-ports.ts';
 
 async function parse({ deps, submission }: FanOutPorts): Promise<number> {
   const { start, dialect } = await openSource(deps, submission);
-  const { maxRecordBytes } = deps.settings;
   let records = 0;
-  for await (const items of readSource(deps, submission, start, { maxRecordBytes, dialect })) records += items.length;
+  for await (const items of readSource(deps, submission, start, { dialect })) records += items.length;
   return records;
 }
 

@@ -1,3 +1,4 @@
+import { READER_VERSION } from '../../lambdas/domain/submissions/terms.ts';
 import { createReadStream } from 'node:fs';
 import { statSync } from 'node:fs';
 import { FAN_OUT_DEFAULTS, type FanOutDeps } from '../../lambdas/domain/fan-out/deps.ts';
@@ -80,7 +81,7 @@ export function createFanOutPorts(path: string): FanOutPorts {
     clock,
     random: Math.random,
     // One slice does all, however slow the machine is.
-    settings: { ...FAN_OUT_DEFAULTS, sliceMs: DAY_MS, maxRecordBytes: MAX_RECORD_BYTES, maxRecords: 10_000_000 },
+    settings: { ...FAN_OUT_DEFAULTS, sliceMs: DAY_MS },
   };
   return { deps, submission, sent: () => sent };
 }
@@ -92,6 +93,7 @@ function newSubmission(sizeBytes: number): Submission {
     tenantId: 'acme',
     state: 'processing',
     source: { key: 'uploads/acme/up_1', etag: '"1"', sizeBytes },
+    terms: { maxRecordBytes: MAX_RECORD_BYTES, maxRecords: 10_000_000, readerVersion: READER_VERSION },
     format: 'csv',
     requestHash: '0'.repeat(64),
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },

@@ -48,7 +48,6 @@ describe('fan-out and finalization over the services', () => {
     const [lane, finalizeQueue] = [await services.queueWorld(), await services.queueWorld()];
     const { telemetry } = createMemoryWorld({ clock: stores.clock });
     const common = { ...stores, objects, telemetry, finalizeQueue: finalizeQueue.queue, random: seededRandom(1) };
-    const limits = { maxRecordBytes: 10_000, maxRecords: 100_000 };
     const file = Buffer.from(makeCsv(RECORDS));
     const { etag, sizeBytes } = await objects.put(SOURCE_KEY, file, 'text/csv');
     await stores.submissions.create(makeSubmission({ source: { key: SOURCE_KEY, etag, sizeBytes } }));
@@ -57,7 +56,7 @@ describe('fan-out and finalization over the services', () => {
       ...common,
       lanes: { small: lane.queue, bulk: lane.queue },
       fanOutQueue: lane.queue,
-      settings: { ...FAN_OUT_DEFAULTS, ...limits, checkpointRecords: 250 },
+      settings: { ...FAN_OUT_DEFAULTS, checkpointRecords: 250 },
     };
     await fanOutSlice(fanOutDeps, about, budget);
 
@@ -81,7 +80,7 @@ describe('fan-out and finalization over the services', () => {
       ...common,
       callbacks: { request: async () => Promise.reject(new Error('There is no callback.')) },
       providers: [makeProvider({ name: 'company' }), makeProvider({ name: 'geo' })],
-      settings: { ...FINALIZE_DEFAULTS, partChunks: 1, ...limits },
+      settings: { ...FINALIZE_DEFAULTS, partChunks: 1 },
     };
     await finalizeSlice(finalizeDeps, parseFinalizeMessage(request ?? ''), budget);
 

@@ -37,6 +37,7 @@ export type Ailment =
 const CALM = {
   submissions: [],
   throttles: [],
+  brownOuts: [],
   mishaps: [],
   crashShare: 0,
   lostReplyShare: 0,

@@ -58,9 +58,9 @@ describe('an environment', () => {
     ['PROVIDER_RATES', 'company=5', /PROVIDER_RATES is "company=5": JSON is required/],
     ['POWERTOOLS_LOG_LEVEL', 'LOUD', /DEBUG, INFO, WARN or ERROR is required/],
     ['BUCKET', '', /BUCKET is "": a value is required/],
-    ['MAX_RECORD_BYTES', '0', /MAX_RECORD_BYTES is "0": at least 1 is required/],
-    ['MAX_RECORD_BYTES', '-1', /MAX_RECORD_BYTES is "-1": a whole number is required/],
-    ['MAX_RECORD_BYTES', '9999999999999999', /a smaller number is required/],
+    ['LANE_VISIBILITY_SECONDS', '0', /LANE_VISIBILITY_SECONDS is "0": at least 1 is required/],
+    ['LANE_VISIBILITY_SECONDS', '-1', /LANE_VISIBILITY_SECONDS is "-1": a whole number is required/],
+    ['LANE_VISIBILITY_SECONDS', '9999999999999999', /a smaller number is required/],
     ['AUTOMATIC_REDRIVE', 'true', /AUTOMATIC_REDRIVE is "true": on or off is required/],
   ])('with %s = %s is refused, quoting the value', (name, value, message) => {
     const source = { ...worker, [name]: value };

@@ -107,6 +107,30 @@ export const DEFECTS: readonly Defect[] = [
     by: '1',
   },
   {
+    name: 'forget the crash of a record that is sent again',
+    file: worker('isolation.ts'),
+    find: 'receivesOf(item) > 1 || wasReturnedUnprocessed || isCounted;',
+    by: 'receivesOf(item) > 1 || (wasReturnedUnprocessed && isCounted);',
+  },
+  {
+    name: 'process a message that its submission does not know of',
+    file: worker('triage.ts'),
+    find: 'const mismatch = mismatchOf(message, submission);',
+    by: 'const mismatch = mismatchOf(message, { ...submission, ...message, fanOut: { done: false, records: Infinity } });',
+  },
+  {
+    name: 'notice a cancellation seconds late',
+    file: worker('triage.ts'),
+    find: 'if (submission.stop !== undefined) return stopped',
+    by: 'if (submission.stop !== undefined && nowMs - submission.stop.atMs > 3_000) return stopped',
+  },
+  {
+    name: 'start writes without the time to end them',
+    file: worker('process-batch.ts'),
+    find: 'budget.remainingMs() >= WRITE_RESERVE_MS;',
+    by: 'WRITE_RESERVE_MS > 0;',
+  },
+  {
     name: 'delete a dead letter before its replay is sent',
     file: 'lambdas/domain/redrive/dead-letters.ts',
     find: 'const isDone = (await drainOne',

@@ -81,7 +81,11 @@ export class Environment {
     });
     let isOver = false;
     this.#deps.scheduler.at(this.#deps.scheduler.now() + timeoutMs, () => {
-      if (!isOver) this.die('ran out of time');
+      if (isOver || !this.#isAlive) return;
+      if (/^(small|bulk)-/.test(this.name)) {
+        this.#deps.journal.broken('batches end in time', `${this.name} was ended half way through its batch`, []);
+      }
+      this.die('ran out of time');
     });
     const result = await Promise.race([this.#ended(work({ remainingMs: () => endMs - this.clock.now() })), death]);
     isOver = true;

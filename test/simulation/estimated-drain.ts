@@ -210,7 +210,6 @@ export class EstimatedDrain {
       finalizeQueue: finalize,
       clock: this.#clock(),
       apis: [this.#provider.config],
-      limits: { maxRecordBytes: 10_000, maxRecords: 1_000_000 },
       settings: { ...RECONCILE_DEFAULTS, visibilityMs: 360_000 },
     };
     while (!this.#isOver()) {

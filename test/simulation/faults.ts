@@ -1,4 +1,5 @@
 import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
+import { LONGEST_WRITE_MS } from '../../lambdas/domain/limits.ts';
 import type { SendFailure } from '../../lambdas/domain/queues/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
 import type { Plan } from './plan.ts';
@@ -36,16 +37,30 @@ export class Faults {
     );
   }
 
+  /** Whether the table behind a port answers slowly. */
+  #isSlow(port: string, nowMs: number): boolean {
+    const sinceMs = nowMs - this.#startMs;
+    const table = port === 'ledger' ? 'submissions' : port;
+    return this.#plan.brownOuts.some(
+      (spell) => spell.table === table && sinceMs >= spell.fromMs && sinceMs < spell.toMs,
+    );
+  }
+
   fateOf({ port, method }: Pick<PortCall, 'port' | 'method'>, nowMs: number): Fate {
     const { failureShare, lostReplyShare, slowReplyMs } = this.#plan;
     const isSlow = this.#dice.chance(0.02);
-    const latencyMs =
-      port === 'providers' ? this.#dice.between(1, slowReplyMs) : this.#dice.between(1, isSlow ? 2_000 : 30);
+    const isBrownOut = this.#isSlow(port, nowMs);
+    const latencyMs = isBrownOut
+      ? this.#dice.between(1_000, LONGEST_WRITE_MS)
+      : port === 'providers'
+        ? this.#dice.between(1, slowReplyMs)
+        : this.#dice.between(1, isSlow ? 2_000 : 30);
     const share = this.#dice.next();
     const isOver = nowMs > this.endMs;
     const isWrite = !/^(get|head|list|read|chunkRows|openWork|backlog|depth)/.test(method);
     let answer: Fate['answer'] = 'given';
-    if (!isOver && (this.isThrottled(nowMs) || share < failureShare)) answer = 'refused';
+    const isUnanswered = isBrownOut && this.#dice.chance(0.2);
+    if (!isOver && (this.isThrottled(nowMs) || isUnanswered || share < failureShare)) answer = 'refused';
     else if (!isOver && isWrite && share > 1 - lostReplyShare) answer = 'lost';
     return {
       latencyBeforeMs: latencyMs * share,

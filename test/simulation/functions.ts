@@ -30,7 +30,6 @@ const RECONCILE_TIMEOUT_MS = 55_000;
 const REDRIVE_TIMEOUT_MS = 300_000;
 export const visibilityMs = (timeoutMs: number): number => 6 * timeoutMs;
 
-const LIMITS = { maxRecordBytes: 10_000, maxRecords: 100_000 };
 const SMALL_LANE_THRESHOLD = 60;
 export const DEADLINE_MS = 24 * 3_600_000;
 
@@ -69,7 +68,7 @@ export function workerOf(environment: Environment, options: FunctionOptions, lan
 export function fanOutOf(environment: Environment, options: FunctionOptions): QueueFunction {
   const { telemetry, checkpointRecords } = options;
   const queue = environment.ports.queues.live.fanOut;
-  const settings = { ...FAN_OUT_DEFAULTS, ...LIMITS, checkpointRecords, smallLaneThreshold: SMALL_LANE_THRESHOLD };
+  const settings = { ...FAN_OUT_DEFAULTS, checkpointRecords, smallLaneThreshold: SMALL_LANE_THRESHOLD };
   const deps = { ...common(environment, options), settings };
   return async (deliveries, budget) =>
     eachDelivery({ queue, telemetry }, deliveries, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget));
@@ -78,7 +77,7 @@ export function fanOutOf(environment: Environment, options: FunctionOptions): Qu
 export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
   const { telemetry, transport } = options;
   const queue = environment.ports.queues.live.finalize;
-  const settings = { ...FINALIZE_DEFAULTS, partChunks: 1, maxRecordBytes: LIMITS.maxRecordBytes };
+  const settings = { ...FINALIZE_DEFAULTS, partChunks: 1 };
   const providers = APIS.map(({ config }) => config);
   const deps = { ...common(environment, options), callbacks: transport, providers, settings };
   return async (deliveries, budget) =>
@@ -93,7 +92,6 @@ function redriveDeps(environment: Environment, options: FunctionOptions): Redriv
     ...common(environment, options),
     deadLetters: { small, bulk },
     apis: APIS.map(({ config }) => config),
-    limits: LIMITS,
     settings: { ...REDRIVE_DEFAULTS, deadlineMs: DEADLINE_MS },
   };
 }
@@ -102,7 +100,6 @@ export async function runReconciler(environment: Environment, options: FunctionO
   const deps: ReconcileDeps = {
     ...common(environment, options),
     apis: APIS.map(({ config }) => config),
-    limits: LIMITS,
     settings: { ...RECONCILE_DEFAULTS, visibilityMs: visibilityMs(WORKER_TIMEOUT_MS) },
     automaticRedrive: redriveDeps(environment, options),
   };

@@ -3,6 +3,7 @@ import { START_MS } from '../support/memory/index.ts';
 import { runRedrive } from './functions.ts';
 import { recordOfBody } from './journal.ts';
 import type { Mishap, SubmissionPlan } from './plan.ts';
+import { FOREIGN } from './provider.ts';
 import { stream } from './random.ts';
 import type { Simulation } from './run.ts';
 import { accept, submissionIdOf } from './submit.ts';
@@ -56,6 +57,8 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
     case 'unreadable_message':
       await simulation.world.queues.live[mishap.lane].send([{ body: `no JSON ${index}`, group: 'nobody' }]);
       return;
+    case 'foreign_message':
+      return sendForeign(simulation, mishap.wrong, index);
     case 'redrive':
       return redrive(simulation, mishap.mode);
     case 'hasty_redrive':
@@ -99,4 +102,27 @@ async function repeatOldMessages(
     if (record !== undefined) journal.disturbRecord(record);
     await world.queues.live[lane].send([{ body, group }]);
   }
+}
+
+const WRONG = {
+  tenant: { tenantId: 'nobody' },
+  number: { recordNo: 100_000 },
+  generation: { generation: 1_000 },
+  submission: { submissionId: 'sub_99' },
+} as const;
+
+/** A record message with a wrong member, and a lookup key by which a call for it is known. */
+async function sendForeign(
+  { world, watch, plan }: Simulation,
+  wrong: keyof typeof WRONG,
+  index: number,
+): Promise<void> {
+  const dice = stream(plan.seed, `foreign message ${index}`);
+  if (watch.bodies.length === 0) return;
+  const { lane, body, group } = dice.pick(watch.bodies);
+  const message: Record<string, unknown> = { ...JSON.parse(body), ...WRONG[wrong] };
+  const fields = { record_id: 'foreign', domain: `${FOREIGN}.example`, country: 'DE', postal_code: `${FOREIGN} good` };
+  message['content'] = { kind: 'record', fields };
+  delete message['answers'];
+  await world.queues.live[lane].send([{ body: JSON.stringify(message), group }]);
 }

@@ -51,10 +51,17 @@ export interface Throttle extends Spell {
   share: number;
 }
 
+/** A time in which every call of one table takes seconds and some get no answer. */
+export interface BrownOut extends Spell {
+  table: 'records' | 'submissions';
+}
+
 export type Mishap =
   | { kind: 'purge'; atMs: number; queue: 'small' | 'bulk' | 'fanOut' | 'finalize' }
   | { kind: 'old_messages'; atMs: number; copies: number }
   | { kind: 'unreadable_message'; atMs: number; lane: 'small' | 'bulk' }
+  /** A message that its submission does not know of, made from one that was sent. */
+  | { kind: 'foreign_message'; atMs: number; wrong: 'tenant' | 'number' | 'generation' | 'submission' }
   | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' }
   /** From then on: a redrive at the moment when a record fails of which another copy is being worked. */
   | { kind: 'hasty_redrive'; atMs: number };
@@ -65,6 +72,7 @@ export interface Plan {
   submissions: readonly SubmissionPlan[];
   outages: readonly Outage[];
   throttles: readonly Throttle[];
+  brownOuts: readonly BrownOut[];
   mishaps: readonly Mishap[];
   /** Probability that a function dies at any one await. */
   crashShare: number;
@@ -100,7 +108,10 @@ export function planOf(seed: number): Plan {
     submissions,
     outages: calm ? [] : Array.from({ length: spells.below(4) }, () => outageOf(spells)),
     throttles: calm || spells.chance(0.6) ? [] : [throttleOf(spells)],
-    mishaps: calm ? [] : mishapsOf(stream(seed, 'mishaps')),
+    brownOuts: calm ? [] : brownOutsOf(stream(seed, 'brown-outs')),
+    mishaps: calm
+      ? []
+      : [...mishapsOf(stream(seed, 'mishaps')), ...foreignMessagesOf(stream(seed, 'foreign messages'))],
     crashShare: share(0.7, 0.01),
     lostReplyShare: share(0.6, 0.02),
     failureShare: share(0.6, 0.02),
@@ -167,6 +178,21 @@ function outageOf(dice: Dice): Outage {
 function throttleOf(dice: Dice): Throttle {
   const fromMs = dice.between(0, 2 * MINUTE_MS);
   return { share: 0.4, fromMs, toMs: fromMs + MINUTE_MS };
+}
+
+function brownOutsOf(dice: Dice): BrownOut[] {
+  if (dice.chance(0.75)) return [];
+  const fromMs = dice.between(0, 3 * MINUTE_MS);
+  const toMs = fromMs + dice.between(30 * SECOND_MS, 4 * MINUTE_MS);
+  return [{ table: dice.pick(['records', 'submissions']), fromMs, toMs }];
+}
+
+function foreignMessagesOf(dice: Dice): Mishap[] {
+  return Array.from({ length: dice.chance(0.3) ? 1 + dice.below(4) : 0 }, () => ({
+    kind: 'foreign_message',
+    atMs: Math.round(dice.between(MINUTE_MS, 6 * MINUTE_MS)),
+    wrong: dice.pick(['tenant', 'number', 'generation', 'submission']),
+  }));
 }
 
 function mishapsOf(dice: Dice): Mishap[] {

@@ -54,12 +54,21 @@ export class SimulatedProvider {
     const environment = from.name;
     const sentAtMs = scheduler.now();
     await scheduler.sleep(this.#dice.between(1, MAX_TRAVEL_MS));
+    if (request.url.includes(FOREIGN)) {
+      this.#journal.broken(
+        'nothing foreign is bought',
+        `${environment} called ${this.#name} for a foreign message`,
+        [],
+      );
+    }
     const { record, kind } = aboutOf(request.url);
+    watch.isolation.called(record, from);
     this.#journal.arrival({ provider: this.#name, atMs: scheduler.now(), record, environment });
     this.#count(record);
     from.outages.called(this.#name, record);
     this.#mustBeNews(record, from, watch);
     watch.fleet.called(this.#name, record);
+    watch.calledAfterCancel(record, from);
     if (kind === 'poison' && this.#name === 'company') from.die(`was killed by ${record}`);
     const trouble = this.#troubleNow();
     const slow = this.#dice.chance(0.02);
@@ -142,6 +151,9 @@ export class SimulatedProvider {
     return this.#dice.pick(['0', '1', '3.5', '30', '99999999', '-5', 'soon', '', new Date(atMs).toUTCString()]);
   }
 }
+
+/** Part of the lookup keys of messages that no fan-out sent. */
+export const FOREIGN = 'foreign';
 
 const FLAKES: readonly Trouble[] = ['unavailable', 'hanging', 'resetting', 'garbage'];
 

@@ -31,6 +31,7 @@ function* smallerPlans(plan: Plan): Generator<Plan> {
     for (const submission of plan.submissions) yield { ...plan, submissions: without(plan.submissions, submission) };
   }
   for (const outage of plan.outages) yield { ...plan, outages: without(plan.outages, outage) };
+  for (const brownOut of plan.brownOuts) yield { ...plan, brownOuts: without(plan.brownOuts, brownOut) };
   for (const throttle of plan.throttles) yield { ...plan, throttles: without(plan.throttles, throttle) };
   for (const mishap of plan.mishaps) yield { ...plan, mishaps: without(plan.mishaps, mishap) };
   for (const name of SHARES) if (plan[name] > 0) yield { ...plan, [name]: 0 };

@@ -14,8 +14,10 @@ import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
+import type { Environment } from './environment.ts';
 import { Fleet } from './fleet.ts';
 import { InHand } from './in-hand.ts';
+import { Isolation } from './isolation.ts';
 import { nameOf, recordOfBody, type Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -46,12 +48,14 @@ export class Watch {
   onFailure: (() => void) | undefined;
 
   readonly fleet: Fleet;
+  readonly isolation: Isolation;
 
   /** @param good - Names of the records that must succeed. */
   constructor(journal: Journal, scheduler: Scheduler, skewMs: number, good: ReadonlySet<string>) {
     this.#good = good;
     this.#skewMs = skewMs;
     this.fleet = new Fleet(journal, scheduler.now, skewMs);
+    this.isolation = new Isolation(journal, scheduler.now);
     this.#journal = journal;
     this.#scheduler = scheduler;
   }
@@ -123,11 +127,24 @@ export class Watch {
     if (after?.reason === 'attempts_exhausted' && this.#good.has(record)) {
       this.#journal.broken('no good record is charged', `${record} lost all of its attempts`, [record]);
     }
+    if (after) this.isolation.written(record, after);
     if (replayed) this.#journal.stats.replays += 1;
     if (replayed || (after?.resends ?? 0) > (before?.resends ?? 0)) this.#journal.disturbRecord(record);
     this.#noteAnswers(record, before, after);
     if (after && isFailed(after) && !(before && isFailed(before))) this.#failed(record);
     return result;
+  }
+
+  /** A batch that began after a cancellation calls nobody for its records. */
+  calledAfterCancel(record: string, { name, invokedAtMs }: Environment): void {
+    const submission = this.#world?.inspect
+      .submissions()
+      .find(({ submissionId }) => record.startsWith(nameOf(submissionId, 0).replace(/0$/, '')));
+    const stop = submission?.stop;
+    if (stop?.kind !== 'cancelled' || stop.atMs >= invokedAtMs) return;
+    this.#journal.broken('a cancel stops calls', `${name} began after the cancellation and called for ${record}`, [
+      record,
+    ]);
   }
 
   #failed(record: string): void {

@@ -2,6 +2,7 @@ import { encodeBody, MESSAGE_VERSION, type RecordMessage } from '../../lambdas/d
 import type { LedgerChunk, RecordRow, Submission } from '../../lambdas/domain/model.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
+import { READER_VERSION, type Terms } from '../../lambdas/domain/submissions/terms.ts';
 import { START_MS } from './memory/clock.ts';
 
 /** Everything that factories make happens at {@link START_MS} and expires thirty days later, unless a test says otherwise. */
@@ -10,6 +11,8 @@ export const EXPIRES_AT_SECONDS = START_MS / 1000 + 30 * 86_400;
 export const SUBMISSION_ID = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
 export const TENANT_ID = 'acme';
 
+export const TERMS: Terms = { maxRecordBytes: 10_000, maxRecords: 100_000, readerVersion: READER_VERSION };
+
 /** A submission as it is accepted: nothing read, nothing sent. */
 export function makeSubmission(overrides: Partial<Submission> = {}): Submission {
   return {
@@ -17,6 +20,7 @@ export function makeSubmission(overrides: Partial<Submission> = {}): Submission 
     tenantId: TENANT_ID,
     state: 'accepted',
     source: { key: 'uploads/acme/up_1', etag: '"5d41402abc4b2a76b9719d911017c592"', sizeBytes: 1000 },
+    terms: TERMS,
     format: 'csv',
     requestHash: 'a'.repeat(64),
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },

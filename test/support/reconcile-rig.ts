@@ -53,7 +53,6 @@ export function createReconcileRig(options: { hook?: PortHook } = {}): Reconcile
     telemetry: world.telemetry,
     clock,
     apis: [{ name: 'company', ratePerSecond: 50 }],
-    limits: { maxRecordBytes: 10_000 },
     settings: { ...RECONCILE_DEFAULTS, visibilityMs: 3 * MINUTE_MS },
   };
   const run = async (remainingMs = 55_000): Promise<ReconcileReport> =>

@@ -36,7 +36,6 @@ export function createRedriveRig(options: { hook?: PortHook } = {}): RedriveRig 
       { name: 'company', ratePerSecond: 50 },
       { name: 'geo', ratePerSecond: 100 },
     ],
-    limits: shared.limits,
     settings: { ...REDRIVE_DEFAULTS, deadlineMs: 72 * HOUR_MS },
   };
   /** As the finalizer does. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState } from '../../domain/model.ts';
 import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
+import { TERMS_OF_0_1_0 } from '../../domain/submissions/terms.ts';
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
 /** Sort keys of the submissions table. */
@@ -52,6 +53,10 @@ const metaSchema = v.object({
   state: openPicklist(SUBMISSION_STATES),
   rejection: v.exactOptional(v.object({ code: v.string(), detail: v.string() })),
   lane: v.exactOptional(v.picklist(LANES)),
+  terms: v.optional(
+    v.object({ maxRecordBytes: v.number(), maxRecords: v.number(), readerVersion: v.number() }),
+    TERMS_OF_0_1_0,
+  ),
   source: v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() }),
   format: v.picklist(FORMATS),
   fileName: v.exactOptional(v.string()),

@@ -7,6 +7,7 @@ import type { ObjectStore } from '../source/ports.ts';
 import { notSent } from '../queues/not-sent.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
+import { READER_VERSION } from '../submissions/terms.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
 import type { PaceSettings } from './estimate.ts';
@@ -18,6 +19,7 @@ import { formatOfContent, type SubmissionRequest } from './submission-request.ts
 export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
   maxRecords: number;
+  maxRecordBytes: number;
   admission: AdmissionLimits;
   retentionDays: number;
   deadlineHours: number;
@@ -171,6 +173,11 @@ function newSubmission(
     ...(reference !== undefined && { reference }),
     ...(callbackUrl !== undefined && { callbackUrl }),
     requestHash,
+    terms: {
+      maxRecordBytes: settings.maxRecordBytes,
+      maxRecords: settings.maxRecords,
+      readerVersion: READER_VERSION,
+    },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),
     outboxPending: true,

@@ -17,8 +17,13 @@ const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const READ_ROWS = 100;
 /** Rows looked at for one page: a filter that hits little answers with a short page and a cursor, not with a timeout. */
 const MAX_EXAMINED = 1_000;
-/** Answers stay well below the 6 MB that a function may answer with. */
+/**
+ * A function may answer with 6 MB (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html), in which the body is a text in
+ * a JSON object. A record adds at most some hundred kilobytes to a page that is nearly full.
+ */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** Bytes that a record adds to the answer as it is sent: UTF-8, and escaped once more. */
+const sentBytes = (view: RecordView): number => Buffer.byteLength(JSON.stringify(JSON.stringify(view)));
 
 /** GET /v1/submissions/{id}/records: by record number. */
 export const listRecords =
@@ -102,7 +107,7 @@ async function collect(
       examined++;
       if (matches(filter, view)) {
         items.push(view);
-        bytes += JSON.stringify(view).length;
+        bytes += sentBytes(view);
       }
       const isFull = items.length >= limit || bytes >= MAX_PAGE_BYTES || examined >= MAX_EXAMINED;
       const isLast = batch.isLast && index === views.length - 1;

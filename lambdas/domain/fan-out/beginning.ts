@@ -1,13 +1,6 @@
 import type { OpenedFile, ReadItem, ReaderPosition, CsvDialect } from '../files/reader.ts';
 import { CHUNK_RECORDS, chunkOf, recordNoAt, type Lane } from '../model.ts';
-import {
-  endWithDefect,
-  openSource,
-  readSource,
-  unreadableItems,
-  type SourceItem,
-  type SourceLimits,
-} from '../source/source-reader.ts';
+import { endWithDefect, openSource, readSource, unreadableItems, type SourceItem } from '../source/source-reader.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutSettings } from './deps.ts';
 
@@ -19,8 +12,6 @@ export interface Reading {
   batches: AsyncIterable<readonly SourceItem[]> | Iterable<readonly SourceItem[]>;
 }
 
-const limitsOf = ({ maxRecordBytes, maxRecords }: FanOutSettings): SourceLimits => ({ maxRecordBytes, maxRecords });
-
 /**
  * Begins a file of which nothing was sent: holds its beginning back until its lane is decided. Throws
  * {@link UnreadableSourceError} when the file is to be refused.
@@ -29,7 +20,7 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
   const { deps, submission, owner } = claimed;
   const { settings } = deps;
   const { start, dialect } = await openSource(deps, submission);
-  const batches = readSource(deps, submission, start, { ...limitsOf(settings), dialect });
+  const batches = readSource(deps, submission, start, { dialect });
   const { items, ended } = await readBeginning(batches, settings);
   const wanted = ended && items.length <= settings.smallLaneThreshold ? await laneOfSmallFile(claimed) : 'bulk';
   const lane = await deps.submissions.decideLane(submission.submissionId, owner, wanted);
@@ -41,13 +32,12 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
  * unreadable, every record up to there must still get an outcome.
  */
 export async function continueReading({ deps, submission }: Claimed, lane: Lane, through: number): Promise<Reading> {
-  const limits = limitsOf(deps.settings);
   // What the file itself is to blame for ends it at the same record every time; only a lost file leaves sent records behind.
   const lastToAccountFor = ({ code }: UnreadableSourceError): number =>
     code === 'FILE_CHANGED' || code === 'FILE_MISSING' ? through : 0;
   try {
     const { start, dialect } = await placeToContinue(deps, submission);
-    const batches = readSource(deps, submission, start, { ...limits, dialect });
+    const batches = readSource(deps, submission, start, { dialect });
     return { lane, dialect, from: start, batches: endWithDefect(batches, start, lastToAccountFor) };
   } catch (error) {
     if (!(error instanceof UnreadableSourceError)) throw error;

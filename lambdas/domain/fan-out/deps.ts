@@ -16,8 +16,6 @@ export interface FanOutSettings extends SliceSettings {
   checkpointRecords: number;
   /** Sends that run at the same time. */
   sendsInFlight: number;
-  maxRecordBytes: number;
-  maxRecords: number;
 }
 
 /** What does not differ between stages. */

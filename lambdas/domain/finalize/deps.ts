@@ -16,7 +16,6 @@ import { PART_CHUNKS } from './manifest.ts';
 export interface FinalizeSettings extends SliceSettings {
   /** Chunks of one part of the results. {@link PART_CHUNKS}, except in tests. */
   partChunks: number;
-  maxRecordBytes: number;
   /** Deliveries of a callback before it is given up. */
   callbackAttempts: number;
   /** One deadline over connect, headers and body of a callback. */

@@ -14,10 +14,9 @@ export class Inputs {
   /** @param through - The last record that will be asked for. */
   constructor({ deps, submission }: Finalizing, chunk: number, through: number) {
     this.#submissionId = submission.submissionId;
-    this.#batches = recordsFromChunk(deps, submission, chunk, through, {
-      maxRecordBytes: deps.settings.maxRecordBytes,
-      watch: (blocks, fromByte) => this.#excerpts.watch(blocks, fromByte),
-    });
+    this.#batches = recordsFromChunk(deps, submission, chunk, through, (blocks, fromByte) =>
+      this.#excerpts.watch(blocks, fromByte),
+    );
   }
 
   /** The next `count` records. Throws ShortReadError and DependencyUnavailableError. */

@@ -61,12 +61,12 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
   return snapshot;
 }
 
-function add(snapshot: BacklogSnapshot, submission: Submission, { settings, limits }: ReconcileDeps): void {
+function add(snapshot: BacklogSnapshot, submission: Submission, { settings }: ReconcileDeps): void {
   const { lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
   const { backlog } = snapshot;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
-  backlog.openRecords[lane] += openEstimate(submission, limits.maxRecords);
+  backlog.openRecords[lane] += openEstimate(submission);
   snapshot.oldestMs[lane] = Math.max(snapshot.oldestMs[lane], waitMs(submission, backlog.asOfMs));
   if (isOpen(state)) snapshot.openByState[state] += 1;
   if (outboxPending) snapshot.outboxAgeMs = Math.max(snapshot.outboxAgeMs, ageMs);
@@ -79,11 +79,8 @@ const waitMs = ({ generation, createdAtMs, progressAtMs }: Submission, nowMs: nu
   Math.max(0, nowMs - (generation > FIRST_GENERATION ? progressAtMs : createdAtMs));
 
 /** Records without an outcome, to the chunk: the head knows closed chunks only. */
-function openEstimate(
-  { fanOut, source, expectedRecords, closedChunks }: Submission,
-  maxRecords: number = Infinity,
-): number {
-  const estimate = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, maxRecords);
+function openEstimate({ fanOut, source, terms, expectedRecords, closedChunks }: Submission): number {
+  const estimate = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, terms.maxRecords);
   return Math.max(0, Math.max(fanOut.records, estimate) - closedChunks.size * CHUNK_RECORDS);
 }
 

@@ -6,7 +6,6 @@ import type { ProviderStore } from '../providers/ports.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { RedriveDeps } from '../redrive/run.ts';
 import type { ObjectStore } from '../source/ports.ts';
-import type { SourceLimits } from '../source/source.ts';
 import type { AdmissionStore } from '../tenants/ports.ts';
 
 export interface ReconcileDeps extends SettleDeps {
@@ -18,7 +17,6 @@ export interface ReconcileDeps extends SettleDeps {
   lanes: Readonly<Record<Lane, QueueSender>>;
   /** The providers with the rates of the stage: how long a backlog may take before silence means loss. */
   apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
-  limits: SourceLimits;
   settings: ReconcileSettings;
   /** Replays what an outage dead-lettered once the outage is over; absent where that is left to operators. */
   automaticRedrive?: RedriveDeps;

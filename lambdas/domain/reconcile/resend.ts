@@ -39,7 +39,7 @@ export async function resendLost(
   await giveUp(deps, submission, crashed);
   const again = lost.filter((record) => !crashed.includes(record));
   if (again.length === 0) return 0;
-  const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again), deps.limits);
+  const rebuilt = await rebuildMessages(deps, submission, chunk.chunk, numbersOf(again));
   const marked = await pLimit(PARALLEL_WRITES).map(again, async (record) => markResent(deps, submission, record));
   const messages = marked.flatMap((row) => (row ? messageAgain(submission, row, rebuilt.get(row.recordNo)) : []));
   await sendToLane(deps, submission, messages);

@@ -51,7 +51,7 @@ export async function reopenChunk(
   const { submission } = target;
   const { submissionId } = submission;
   const recordNos = rows.map(({ recordNo }) => recordNo);
-  const inputs = await rebuildMessages(deps, submission, chunk, recordNos, deps.limits);
+  const inputs = await rebuildMessages(deps, submission, chunk, recordNos);
   const readable = rows.filter((row) => isReadable(inputs.get(row.recordNo), row));
   report.skipped('source_gone', rows.length - readable.length);
   if (readable.length === 0) return { recordNos: [], generation: target.generation };
@@ -89,7 +89,7 @@ export async function sendReopened(
   const { submissionId, lane = 'bulk' } = submission;
   const [rows, inputs] = await Promise.all([
     deps.records.getMany(recordNos.map((recordNo) => ({ submissionId, recordNo }))),
-    rebuildMessages(deps, submission, chunk, recordNos, deps.limits),
+    rebuildMessages(deps, submission, chunk, recordNos),
   ]);
   const messages = rows
     .filter((row) => isHalfReopened(row) && row.generation === generation)

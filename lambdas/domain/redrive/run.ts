@@ -6,7 +6,6 @@ import type { ReasonCode } from '../reasons.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { RedriveRequest } from './request.ts';
 import type { ObjectStore } from '../source/ports.ts';
-import type { SourceLimits } from '../source/source.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, TimeBudget } from '../time.ts';
@@ -131,7 +130,6 @@ export interface RedriveDeps {
   telemetry: Telemetry;
   clock: Clock;
   apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
-  limits: SourceLimits;
   settings: RedriveSettings;
 }
 

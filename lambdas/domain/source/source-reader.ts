@@ -12,24 +12,19 @@ import {
 } from '../files/reader.ts';
 import type { Submission } from '../model.ts';
 import type { ObjectStore } from './ports.ts';
+import { requireReader } from '../submissions/terms.ts';
 import { asUnreadable, UnreadableSourceError } from './unreadable-source.ts';
-
-export interface SourceLimits {
-  maxRecordBytes: number;
-  /** Records of a file beyond which nothing is read; a file that has more ends in a defect at the next number. */
-  maxRecords?: number;
-}
 
 /** Passes blocks of bytes on to the reader; the first one begins at `fromByte` of the file. */
 export type Watch = (blocks: AsyncIterable<Uint8Array>, fromByte: number) => AsyncIterable<Uint8Array>;
 
-export interface ReadSourceOptions extends SourceLimits {
+export interface ReadSourceOptions {
   dialect?: CsvDialect | undefined;
   watch?: Watch | undefined;
 }
 
 /** The part of a submission that finds its records. */
-export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'format' | 'fanOut'>;
+export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'terms' | 'format' | 'fanOut'>;
 
 /** One record of a source, or what stands in its place. */
 export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: string });
@@ -43,6 +38,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
  * {@link UnreadableSourceError} when it cannot be read at all, ShortReadError and DependencyUnavailableError otherwise.
  */
 export async function openSource(deps: { objects: ObjectStore }, submission: SourceOf): Promise<OpenedFile> {
+  requireReader(submission);
   const { source, format } = submission;
   try {
     const blocks: Uint8Array[] = [];
@@ -59,7 +55,8 @@ export async function openSource(deps: { objects: ObjectStore }, submission: Sou
 }
 
 /**
- * Reads the records behind `from`, block by block, from the accepted version of the source. Throws {@link UnreadableSourceError}
+ * Reads the records behind `from`, block by block, from the accepted version of the source and under the terms that it was accepted under.
+ * A file that has more records than they allow ends in a defect at the next number. Throws {@link UnreadableSourceError}
  * behind the last readable one, ShortReadError and DependencyUnavailableError where a repetition helps.
  */
 export async function* readSource(
@@ -68,8 +65,10 @@ export async function* readSource(
   from: ReaderPosition,
   options: ReadSourceOptions,
 ): AsyncGenerator<ReadItem[], void, undefined> {
-  const { source, format } = submission;
-  const { dialect, watch, maxRecordBytes, maxRecords = Infinity } = options;
+  const { source, format, terms } = submission;
+  const { maxRecordBytes, maxRecords } = terms;
+  const { dialect, watch } = options;
+  requireReader(submission);
   try {
     const blocks = from.byteOffset < source.sizeBytes ? await deps.objects.read(source, from.byteOffset) : nothing();
     const watched = watch ? watch(blocks, from.byteOffset) : blocks;

@@ -4,18 +4,10 @@ import { CHUNK_RECORDS, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from './ports.ts';
 import { fittingContentOf } from '../records/content.ts';
-import {
-  endWithDefect,
-  openSource,
-  readSource,
-  type ReadSourceOptions,
-  type SourceItem,
-  type SourceLimits,
-  type SourceOf,
-} from './source-reader.ts';
+import { endWithDefect, openSource, readSource, type SourceItem, type SourceOf, type Watch } from './source-reader.ts';
 import { UnreadableSourceError } from './unreadable-source.ts';
 
-export type { SourceItem, SourceLimits, SourceOf };
+export type { SourceItem, SourceOf };
 
 /** The CSV dialect that fan-out went by; undefined for other formats and for a source that cannot be opened. */
 export async function dialectOf(deps: { objects: ObjectStore }, submission: SourceOf): Promise<CsvDialect | undefined> {
@@ -46,13 +38,13 @@ async function* readFromChunk(
   deps: { objects: ObjectStore; ledger: LedgerStore },
   submission: SourceOf,
   chunk: number,
-  limits: ReadSourceOptions,
+  watch: Watch | undefined,
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const noted = await startBefore(deps, submission.submissionId, chunk);
   const { dialect } = submission.fanOut;
   const opened = noted && (dialect || submission.format !== 'csv') ? undefined : await openSource(deps, submission);
   const from = noted ?? opened?.start ?? { byteOffset: 0, recordNo: 0, line: 1 };
-  const options = { ...limits, dialect: dialect ?? opened?.dialect };
+  const options = { watch, dialect: dialect ?? opened?.dialect };
   for await (const items of readSource(deps, submission, from, options)) {
     const wanted = items.filter((item) => item.recordNo > chunk * CHUNK_RECORDS);
     if (wanted.length > 0) yield wanted;
@@ -68,10 +60,10 @@ export function recordsFromChunk(
   submission: SourceOf,
   chunk: number,
   through: number,
-  limits: ReadSourceOptions,
+  watch?: Watch,
 ): AsyncGenerator<readonly SourceItem[], void, undefined> {
   const from = { byteOffset: 0, recordNo: chunk * CHUNK_RECORDS, line: 1 };
-  return endWithDefect(readFromChunk(deps, submission, chunk, limits), from, () => through);
+  return endWithDefect(readFromChunk(deps, submission, chunk, watch), from, () => through);
 }
 
 export interface RebuiltRecord {
@@ -80,21 +72,19 @@ export interface RebuiltRecord {
 }
 
 /**
- * Rebuilds what the messages of some records of one chunk carried, by record number. `limits` must be those that fan-out went
- * by. A number beyond the end of the file is absent from the answer. Reads at most one chunk, behind the start that the ledger notes.
+ * Rebuilds what the messages of some records of one chunk carried, by record number.  A number beyond the end of the file is absent from the answer. Reads at most one chunk, behind the start that the ledger notes.
  */
 export async function rebuildMessages(
   deps: { objects: ObjectStore; ledger: LedgerStore },
   submission: SourceOf,
   chunk: number,
   recordNos: readonly number[],
-  limits: SourceLimits,
 ): Promise<Map<number, RebuiltRecord>> {
   const rebuilt = new Map<number, RebuiltRecord>();
   const wanted = new Set(recordNos);
   const last = Math.max(...recordNos);
   if (wanted.size === 0) return rebuilt;
-  for await (const items of recordsFromChunk(deps, submission, chunk, last, limits)) {
+  for await (const items of recordsFromChunk(deps, submission, chunk, last)) {
     for (const item of items) {
       if (wanted.has(item.recordNo)) rebuilt.set(item.recordNo, { content: fittingContentOf(item), line: item.line });
     }

@@ -79,7 +79,17 @@ test('what is refused is forgotten', async () => {
   };
   await expect(memory.once(REQUEST, budget, refuse)).rejects.toThrow(RangeError);
   expect(await items()).toEqual([]);
+  await expect(memory.once(REQUEST, budget, refuse)).rejects.toThrow(RangeError);
   expect(await memory.once({ ...REQUEST, requestHash: 'b'.repeat(64) }, budget, async () => 'taken')).toBe('taken');
+});
+
+test('what is refused is tried again when the same request is sent again', async () => {
+  const { memory } = await setUp();
+  const refuse = async (): Promise<string> => {
+    throw new RangeError('refused');
+  };
+  await expect(memory.once(REQUEST, budget, refuse)).rejects.toThrow(RangeError);
+  expect(await memory.once(REQUEST, budget, async () => 'taken')).toBe('taken');
 });
 
 test('while it is under way, another request is refused for that, and the same one told so', async () => {

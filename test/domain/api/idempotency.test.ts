@@ -78,6 +78,14 @@ describe('a request with an idempotency key', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
+  test('that was refused before its upload is accepted when it is sent again after it', async () => {
+    const api = createTestApi();
+    const { body: place } = await api.call('POST', '/v1/uploads', { body: {} });
+    expect((await submit(api, { uploadId: place.uploadId })).body.code).toBe('upload_missing');
+    api.world.objects.seed(`uploads/${TENANT_ID}/${place.uploadId}`, 'record_id\n1\n');
+    expect((await submit(api, { uploadId: place.uploadId })).status).toBe(202);
+  });
+
   test('may be repeated with another body after a refusal', async () => {
     const api = createTestApi();
     const { body: place } = await api.call('POST', '/v1/uploads', { body: {} });

@@ -1,3 +1,4 @@
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { BASE_URL, createTestApi, type TestApi } from '../../support/api/api.ts';
@@ -63,6 +64,7 @@ describe('submitting an upload', () => {
       reference: 'run 7',
       callbackUrl: 'https://hooks.example.com/done',
       outboxPending: false,
+      terms: { maxRecordBytes: 2_000, maxRecords: 10_000, readerVersion: READER_VERSION },
       deadlineAtMs: START_MS + 24 * 3_600_000,
       nextCheckAtMs: START_MS + 60_000,
       expiresAtSeconds: START_MS / 1000 + 30 * 86_400,

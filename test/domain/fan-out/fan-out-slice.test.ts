@@ -1,6 +1,6 @@
 import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import type { Lane } from '../../../lambdas/domain/model.ts';
-import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
+import { makeSubmission, SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
 import { createFanOutRig, makeCsv, numbersOf, upTo, type FanOutRig } from '../../support/slices/fan-out-rig.ts';
 
 const finalizeMessages = (rig: FanOutRig): unknown[] =>
@@ -102,9 +102,12 @@ describe('fan-out of a file', () => {
   });
 
   it('makes a record that no message can carry a defect, and sends the others', async () => {
-    const rig = createFanOutRig({ settings: { maxRecordBytes: 400_000 } });
+    const rig = createFanOutRig();
     // Every character takes six in ASCII-escaped JSON.
-    await rig.submit(`{"record_id":"r1","t":"${'é'.repeat(150_000)}"}\n{"record_id":"r2"}\n`, { format: 'ndjson' });
+    await rig.submit(`{"record_id":"r1","t":"${'é'.repeat(150_000)}"}\n{"record_id":"r2"}\n`, {
+      format: 'ndjson',
+      terms: { ...TERMS, maxRecordBytes: 400_000 },
+    });
 
     await rig.run();
 

@@ -1,6 +1,6 @@
 import { parseFinalizeMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { ShortReadError } from '../../../lambdas/domain/errors.ts';
-import { SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
+import { SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
 import {
   createFanOutRig,
   makeCsv,
@@ -47,8 +47,8 @@ describe('a file of which nothing was sent', () => {
   });
 
   it('is rejected when it has more records than allowed', async () => {
-    const rig = createFanOutRig({ settings: { maxRecords: 99 } });
-    await rig.submit(makeCsv(100));
+    const rig = createFanOutRig();
+    await rig.submit(makeCsv(100), { terms: { ...TERMS, maxRecords: 99 } });
     await rig.run();
     expect(rig.stored()).toMatchObject({ state: 'rejected', rejection: { code: 'TOO_MANY_RECORDS' } });
     expect(rig.sent()).toEqual([]);
@@ -99,8 +99,8 @@ describe('a file that turns out to be unreadable after records were sent', () =>
   });
 
   it('ends in a defect behind the last record that is allowed', async () => {
-    const rig = createFanOutRig({ settings: { maxRecords: 750 } });
-    await rig.submit(makeCsv(2_000));
+    const rig = createFanOutRig();
+    await rig.submit(makeCsv(2_000), { terms: { ...TERMS, maxRecords: 750 } });
 
     await rig.run();
 

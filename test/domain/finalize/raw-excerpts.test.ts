@@ -1,6 +1,6 @@
 import { EXCERPT_BYTES, RawExcerpts } from '../../../lambdas/domain/finalize/raw-excerpts.ts';
 import { readSource } from '../../../lambdas/domain/source/source-reader.ts';
-import { makeSubmission } from '../../support/factories.ts';
+import { makeSubmission, TERMS } from '../../support/factories.ts';
 import { createMemoryWorld, createTestClock } from '../../support/memory/index.ts';
 
 /** Reads NDJSON through a watch, quoting defects as they come. */
@@ -10,9 +10,9 @@ async function quotes(file: string, pieceBytes: number): Promise<(string | undef
   const excerpts = new RawExcerpts();
   const found: (string | undefined)[] = [];
   const from = { byteOffset: 0, recordNo: 0, line: 1 };
-  const submission = makeSubmission({ source, format: 'ndjson' });
+  const submission = makeSubmission({ source, format: 'ndjson', terms: { ...TERMS, maxRecordBytes: 40_000 } });
   const watch = excerpts.watch.bind(excerpts);
-  for await (const items of readSource({ objects }, submission, from, { maxRecordBytes: 40_000, watch })) {
+  for await (const items of readSource({ objects }, submission, from, { watch })) {
     for (const item of items) {
       if (item.kind === 'defect') found.push(excerpts.quote(item.byteOffset, item.endByteOffset));
       excerpts.answered(item.endByteOffset);

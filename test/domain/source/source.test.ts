@@ -1,10 +1,10 @@
 import { parseRecordMessage, encodeBody } from '../../../lambdas/domain/queues/messages.ts';
 import { chunkOf } from '../../../lambdas/domain/model.ts';
 import { dialectOf, rebuildMessages } from '../../../lambdas/domain/source/source.ts';
-import { SUBMISSION_ID } from '../../support/factories.ts';
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
+import { UnsupportedVersionError } from '../../../lambdas/domain/versions.ts';
+import { SUBMISSION_ID, TERMS } from '../../support/factories.ts';
 import { createFanOutRig, makeCsv, SOURCE_KEY, upTo, type FanOutRig } from '../../support/slices/fan-out-rig.ts';
-
-const LIMITS = { maxRecordBytes: 10_000, maxRecords: 100_000 };
 
 async function fannedOut(file: string, format: 'csv' | 'ndjson' | 'json' = 'csv'): Promise<FanOutRig> {
   const rig = createFanOutRig();
@@ -36,7 +36,7 @@ describe('rebuilding messages from the source', () => {
     const rig = await fannedOut(file, format);
     for (const chunk of [0, 1, 4]) {
       const wanted = [1, 2, 3, 77, 100, 101, 250].map((offset) => chunk * 250 + offset);
-      const rebuilt = await rebuildMessages(rig.world, rig.stored(), chunk, wanted, LIMITS);
+      const rebuilt = await rebuildMessages(rig.world, rig.stored(), chunk, wanted);
       expect(rebuilt).toEqual(sentContents(rig, wanted));
       for (const [recordNo, { content, line }] of rebuilt) {
         const sent = rig.sent().find((message) => message.recordNo === recordNo);
@@ -65,7 +65,7 @@ describe('rebuilding messages from the source', () => {
     blocks = 0;
     const submission = rig.stored();
 
-    await rebuildMessages(rig.world, submission, 2, [501, 503], LIMITS);
+    await rebuildMessages(rig.world, submission, 2, [501, 503]);
 
     expect(submission.fanOut.dialect).toBeDefined();
     expect(blocks).toBeLessThanOrEqual(3);
@@ -78,28 +78,43 @@ describe('rebuilding messages from the source', () => {
       get: async (submissionId, chunk) => (chunk >= 2 ? undefined : rig.world.ledger.get(submissionId, chunk)),
     };
     const wanted = [1_001, 1_100];
-    const rebuilt = await rebuildMessages({ ...rig.world, ledger: hidden }, rig.stored(), 4, wanted, LIMITS);
+    const rebuilt = await rebuildMessages({ ...rig.world, ledger: hidden }, rig.stored(), 4, wanted);
     expect(rebuilt).toEqual(sentContents(rig, wanted));
   });
 
   it('makes records of a source that is gone defects that say so', async () => {
     const rig = await fannedOut(makeCsv(600));
     rig.world.objects.delete(SOURCE_KEY);
-    const rebuilt = await rebuildMessages(rig.world, rig.stored(), chunkOf(300), [300, 301, 500], LIMITS);
+    const rebuilt = await rebuildMessages(rig.world, rig.stored(), chunkOf(300), [300, 301, 500]);
     expect([...rebuilt.keys()]).toEqual([300, 301, 500]);
     expect(rebuilt.get(500)?.content).toMatchObject({ kind: 'defect', defect: 'FILE_MISSING' });
   });
 
   it('gives the defect that ended an unreadable file its own number only', async () => {
     const rig = await fannedOut(`${makeCsv(600)}c-601,"open`);
-    const rebuilt = await rebuildMessages(rig.world, rig.stored(), 2, [600, 601], LIMITS);
+    const rebuilt = await rebuildMessages(rig.world, rig.stored(), 2, [600, 601]);
     expect(rebuilt).toEqual(sentContents(rig, [600, 601]));
     expect(rebuilt.get(601)?.content).toMatchObject({ defect: 'UNTERMINATED_QUOTE' });
   });
 
+  it('waits for a newer version where only its reader cuts the file as it was accepted', async () => {
+    const rig = await fannedOut(makeCsv(10));
+    const accepted = { ...rig.stored(), terms: { ...TERMS, readerVersion: READER_VERSION + 1 } };
+    await expect(rebuildMessages(rig.world, accepted, 0, [1])).rejects.toThrow(UnsupportedVersionError);
+  });
+
+  it('goes by the limits that the file was accepted under', async () => {
+    const rig = createFanOutRig();
+    await rig.submit(makeCsv(1_000), { terms: { ...TERMS, maxRecordBytes: 5, maxRecords: 700 } });
+    await rig.run();
+    const rebuilt = await rebuildMessages(rig.world, rig.stored(), 2, [700, 701]);
+    expect(rebuilt).toEqual(sentContents(rig, [700, 701]));
+    expect(rebuilt.get(700)?.content).toMatchObject({ kind: 'defect', reason: 'record_too_large' });
+  });
+
   it('answers nothing for no record', async () => {
     const rig = await fannedOut(makeCsv(10));
-    expect(await rebuildMessages(rig.world, rig.stored(), 0, [], LIMITS)).toEqual(new Map());
+    expect(await rebuildMessages(rig.world, rig.stored(), 0, [])).toEqual(new Map());
   });
 });
 

@@ -59,6 +59,7 @@ export interface TestApi {
 const LIMITS: SubmitDeps['settings'] = {
   maxFileBytes: 1_000_000,
   maxRecords: 10_000,
+  maxRecordBytes: 2_000,
   maxDirectBodyBytes: 50_000,
   admission: { maxOpenRecordsPerTenant: 5_000, maxOpenRecords: 20_000, maxOpenSubmissionsPerTenant: 10 },
   retentionDays: 30,

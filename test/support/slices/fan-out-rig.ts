@@ -61,8 +61,6 @@ export function createFanOutRig(
     random: seededRandom(1),
     settings: {
       ...FAN_OUT_DEFAULTS,
-      maxRecordBytes: 10_000,
-      maxRecords: 100_000,
       ...options.settings,
     },
   };

@@ -80,7 +80,7 @@ export function createFinalizeRig(
     telemetry: world.telemetry,
     clock,
     random: deps.random,
-    settings: { ...FINALIZE_DEFAULTS, maxRecordBytes: 10_000, ...options.settings },
+    settings: { ...FINALIZE_DEFAULTS, ...options.settings },
   };
   return {
     ...rig,

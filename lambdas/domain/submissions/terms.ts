@@ -1,0 +1,24 @@
+import type { Submission } from '../model.ts';
+import { UnsupportedVersionError } from '../versions.ts';
+
+/** Version of the rules by which files are cut into records: raised with every change by which a file has other records. */
+export const READER_VERSION = 1;
+
+/** What a submission was accepted under. Every later step goes by it, whatever has been configured or deployed since. */
+export interface Terms {
+  maxRecordBytes: number;
+  maxRecords: number;
+  readerVersion: number;
+}
+
+/** Submissions that version 0.1.0 accepted carry no terms: its defaults. */
+export const TERMS_OF_0_1_0: Terms = { maxRecordBytes: 64 * 1024, maxRecords: 1_000_000, readerVersion: 1 };
+
+/** Throws UnsupportedVersionError for a file that only a newer reader cuts as it was accepted. */
+export function requireReader({ submissionId, terms }: Pick<Submission, 'submissionId' | 'terms'>): void {
+  if (terms.readerVersion <= READER_VERSION) return;
+  throw new UnsupportedVersionError(
+    `The file of ${submissionId}`,
+    `was accepted by reader ${terms.readerVersion}, above ${READER_VERSION}`,
+  );
+}
