@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DeployedResource } from '../contract.ts';
-import { LocalCloudError } from '../errors.ts';
+import { numeric, readProperties, refuse } from '../properties.ts';
 
 /** The service's default, https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html */
 const DEFAULT_TTL_SECONDS = 300;
@@ -17,30 +17,21 @@ export interface AuthorizerDefinition {
   readonly cacheMs: number;
 }
 
-const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
 const schema = v.object({
   Type: v.picklist(['TOKEN', 'REQUEST']),
   AuthorizerUri: v.string(),
   AuthorizerCredentials: v.optional(v.undefined('a role for invoking the authorizer is not supported here')),
   IdentitySource: v.optional(v.string(), ''),
   IdentityValidationExpression: v.optional(v.string()),
-  AuthorizerResultTtlInSeconds: v.optional(number, DEFAULT_TTL_SECONDS),
+  AuthorizerResultTtlInSeconds: v.optional(numeric, DEFAULT_TTL_SECONDS),
 });
 
 /** @throws LocalCloudError naming the authorizer and what about it is not supported */
 export function readAuthorizer(resource: DeployedResource): AuthorizerDefinition {
-  const fail = (what: string): never => {
-    throw new LocalCloudError(`${resource.path} (${resource.type}): ${what}.`);
-  };
-  const parsed = v.safeParse(schema, resource.properties);
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    return fail(`${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
-  }
   const { Type, AuthorizerUri, IdentitySource, IdentityValidationExpression, AuthorizerResultTtlInSeconds } =
-    parsed.output;
+    readProperties(schema, resource);
   const functionArn = /\/functions\/(arn:[^/]+)\/invocations$/.exec(AuthorizerUri)?.[1];
-  if (functionArn === undefined) return fail(`${AuthorizerUri} does not invoke a function`);
+  if (functionArn === undefined) return refuse(resource, `${AuthorizerUri} does not invoke a function`);
   const sources = IdentitySource.split(',').map((source) => source.trim());
   return {
     id: resource.physicalId,
@@ -50,7 +41,7 @@ export function readAuthorizer(resource: DeployedResource): AuthorizerDefinition
       .filter((source) => source !== '')
       .map((source) => {
         const header = /^method\.request\.header\.([\w-]+)$/.exec(source)?.[1];
-        return header?.toLowerCase() ?? fail(`the identity source ${source} is not a header`);
+        return header?.toLowerCase() ?? refuse(resource, `the identity source ${source} is not a header`);
       }),
     // The gateway matches the whole token.
     validation:

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Cloud, DeployedResource } from '../contract.ts';
 import { LocalCloudError } from '../errors.ts';
+import { numeric, readProperties } from '../properties.ts';
 import { readAuthorizer, type AuthorizerDefinition } from './authorizer-definition.ts';
 import { readGatewayResponses, type GatewayResponses } from './gateway-responses.ts';
 
@@ -39,7 +40,6 @@ export interface ApiDefinition {
 
 type ResourceSource = Pick<Cloud, 'byType' | 'find'>;
 
-const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
 const apiSchema = v.object({
   Name: v.optional(v.string(), ''),
   BinaryMediaTypes: v.optional(v.array(v.string()), []),
@@ -57,7 +57,7 @@ const methodSchema = v.object({
   Integration: v.object({
     Type: v.literal('AWS_PROXY', 'only Lambda proxy integrations are supported here'),
     Uri: v.string(),
-    TimeoutInMillis: v.optional(number, DEFAULT_TIMEOUT_MS),
+    TimeoutInMillis: v.optional(numeric, DEFAULT_TIMEOUT_MS),
   }),
 });
 const stageSchema = v.object({
@@ -70,22 +70,14 @@ const stageSchema = v.object({
       v.object({
         HttpMethod: v.literal('*', 'settings of single methods are not supported here'),
         ResourcePath: v.literal('/*', 'settings of single methods are not supported here'),
-        ThrottlingRateLimit: v.optional(number),
-        ThrottlingBurstLimit: v.optional(number),
+        ThrottlingRateLimit: v.optional(numeric),
+        ThrottlingBurstLimit: v.optional(numeric),
         CachingEnabled: v.optional(v.literal(false, 'caching is not supported here')),
       }),
     ),
     [],
   ),
 });
-
-/** Parses a resource's properties; names the resource and the property where they are not what is supported. */
-function readProperties<S extends v.GenericSchema>(resource: DeployedResource, schema: S): v.InferOutput<S> {
-  const parsed = v.safeParse(schema, resource.properties);
-  if (parsed.success) return parsed.output;
-  const issue = parsed.issues[0];
-  throw new LocalCloudError(`${resource.path} (${resource.type}): ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`);
-}
 
 /**
  * Reads every REST API of the templates.
@@ -104,9 +96,9 @@ function readApi(api: DeployedResource, cloud: ResourceSource): ApiDefinition {
   if (stageResource === undefined || stages.length > 1) {
     throw new LocalCloudError(`${api.path} (${api.type}) has ${stages.length} stages; exactly one is supported here.`);
   }
-  const stage = readProperties(stageResource, stageSchema);
+  const stage = readProperties(stageSchema, stageResource);
   const settings = stage.MethodSettings[0];
-  const properties = readProperties(api, apiSchema);
+  const properties = readProperties(apiSchema, api);
   return {
     apiId: api.physicalId,
     apiName: properties.Name,
@@ -140,8 +132,8 @@ function readRoutes(api: DeployedResource, own: (type: string) => DeployedResour
   const authorizers = new Map(own('Authorizer').map((resource) => [resource.physicalId, readAuthorizer(resource)]));
   return own('Method').map((method) => {
     const { HttpMethod, ResourceId, AuthorizationType, AuthorizerId, Integration } = readProperties(
-      method,
       methodSchema,
+      method,
     );
     const functionArn = /\/functions\/(arn:[^/]+)\/invocations$/.exec(Integration.Uri)?.[1];
     if (functionArn === undefined) {
@@ -168,7 +160,7 @@ function pathOf(resourceId: string, api: DeployedResource, resources: readonly D
   if (resourceId === api.attributes['RootResourceId']) return '/';
   const resource = resources.find(({ physicalId }) => physicalId === resourceId);
   if (resource === undefined) throw new LocalCloudError(`${api.path}: there is no API resource ${resourceId}.`);
-  const { ParentId, PathPart } = readProperties(resource, resourceSchema);
+  const { ParentId, PathPart } = readProperties(resourceSchema, resource);
   const parent = pathOf(ParentId, api, resources);
   return `${parent === '/' ? '' : parent}/${PathPart}`;
 }

@@ -1,15 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readAll } from '../aws/front/read-all.ts';
 import type { Cloud, FunctionInvoker, InvokeResult } from '../contract.ts';
 import { TokenBucket } from './token-bucket.ts';
 import { AuthorizerCache } from './authorizer.ts';
-import { readBody } from './body.ts';
 import { commonLogTime, render, type GatewayContext } from './context.ts';
 import type { ApiDefinition } from './definition.ts';
 import { headersOf, proxyEvent, type MultiValues, type ProxyRequest } from './event.ts';
 import { answerError, GatewayError } from './gateway-responses.ts';
 import { httpAnswerOf, type HttpAnswer } from './proxy-response.ts';
 import { Router, type Match } from './router.ts';
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 const PRINCIPAL = 'apigateway.amazonaws.com';
 
@@ -86,7 +89,7 @@ export class Gateway {
     if (api.throttle !== undefined && this.#bucket.take(api.throttle, performance.now()) > 0) {
       throw new GatewayError('THROTTLED');
     }
-    const body = await readBody(request);
+    const body = await readAll(request, MAX_BODY_BYTES, () => new GatewayError('REQUEST_TOO_LARGE'));
     const proxied: ProxyRequest = { api, match, context, headers: headersOf(request), path, query, body };
     await this.#authorize(proxied);
     return this.#integrate(proxied);

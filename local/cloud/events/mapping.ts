@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Cloud, DeployedResource } from '../contract.ts';
-import { LocalCloudError } from '../errors.ts';
+import { numeric, readProperties, refuse } from '../properties.ts';
 
 /** Defaults of the service, https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html */
 const DEFAULT_BATCH_SIZE = 10;
@@ -21,16 +21,14 @@ export interface SqsMapping {
   readonly reportsItemFailures: boolean;
 }
 
-const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
-
 const mappingSchema = v.object({
   EventSourceArn: v.string(),
   FunctionName: v.string(),
-  BatchSize: v.optional(number, DEFAULT_BATCH_SIZE),
+  BatchSize: v.optional(numeric, DEFAULT_BATCH_SIZE),
   Enabled: v.optional(v.boolean(), true),
-  MaximumBatchingWindowInSeconds: v.optional(number, 0),
+  MaximumBatchingWindowInSeconds: v.optional(numeric, 0),
   ScalingConfig: v.optional(
-    v.object({ MaximumConcurrency: v.optional(v.pipe(number, v.minValue(2), v.maxValue(1000))) }),
+    v.object({ MaximumConcurrency: v.optional(v.pipe(numeric, v.minValue(2), v.maxValue(1000))) }),
     {},
   ),
   FunctionResponseTypes: v.optional(v.array(v.literal('ReportBatchItemFailures')), []),
@@ -42,31 +40,26 @@ const mappingSchema = v.object({
  * @throws LocalCloudError naming the mapping and what about it cannot run here
  */
 export function readMapping(resource: DeployedResource, cloud: Pick<Cloud, 'find'>): SqsMapping {
-  const fail = (what: string): never => {
-    throw new LocalCloudError(`${resource.path} (${resource.type}): ${what}.`);
-  };
-  const parsed = v.safeParse(mappingSchema, resource.properties);
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    return fail(`${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
-  }
-  const { EventSourceArn, FunctionName, BatchSize, MaximumBatchingWindowInSeconds, ScalingConfig } = parsed.output;
+  const properties = readProperties(mappingSchema, resource);
+  const { EventSourceArn, FunctionName, BatchSize, MaximumBatchingWindowInSeconds, ScalingConfig } = properties;
   const queue = cloud.find(EventSourceArn);
-  if (queue?.type !== 'AWS::SQS::Queue') return fail(`its source ${EventSourceArn} is not a queue of these templates`);
+  if (queue?.type !== 'AWS::SQS::Queue')
+    return refuse(resource, `its source ${EventSourceArn} is not a queue of these templates`);
   const target = cloud.find(FunctionName);
-  if (target?.type !== 'AWS::Lambda::Function') return fail(`${FunctionName} is not a function of these templates`);
+  if (target?.type !== 'AWS::Lambda::Function')
+    return refuse(resource, `${FunctionName} is not a function of these templates`);
   if (BatchSize > 10 && MaximumBatchingWindowInSeconds < 1) {
-    return fail(`a batch size of ${BatchSize} needs a batching window of at least one second`);
+    return refuse(resource, `a batch size of ${BatchSize} needs a batching window of at least one second`);
   }
   return {
     id: resource.physicalId,
     functionName: target.physicalId,
     queueUrl: queue.physicalId,
     queueArn: queue.arn,
-    enabled: parsed.output.Enabled,
+    enabled: properties.Enabled,
     batchSize: BatchSize,
     windowMs: MaximumBatchingWindowInSeconds * 1000,
     maxConcurrency: ScalingConfig.MaximumConcurrency,
-    reportsItemFailures: parsed.output.FunctionResponseTypes.includes('ReportBatchItemFailures'),
+    reportsItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Cloud, DeployedResource, FunctionInvoker, InvokeResult } from '../contract.ts';
 import { LocalCloudError } from '../errors.ts';
+import { readProperties, refuse } from '../properties.ts';
 
 const PRINCIPAL = 'events.amazonaws.com';
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -103,20 +104,14 @@ export class Schedules {
 }
 
 function readRule(resource: DeployedResource, cloud: SchedulesOptions['cloud']): Schedule {
-  const fail = (what: string): never => {
-    throw new LocalCloudError(`${resource.path} (${resource.type}): ${what}.`);
-  };
-  const parsed = v.safeParse(ruleSchema, resource.properties);
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    return fail(`${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
-  }
-  const { ScheduleExpression, State, Targets } = parsed.output;
-  if (ScheduleExpression === undefined) return fail('it has an event pattern; only schedules run here');
+  const { ScheduleExpression, State, Targets } = readProperties(ruleSchema, resource);
+  if (ScheduleExpression === undefined) return refuse(resource, 'it has an event pattern; only schedules run here');
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(ScheduleExpression) ?? [];
-  if (count === undefined || unit === undefined) return fail(`the schedule ${ScheduleExpression} is not a rate(…)`);
+  if (count === undefined || unit === undefined)
+    return refuse(resource, `the schedule ${ScheduleExpression} is not a rate(…)`);
   for (const { Arn } of Targets) {
-    if (cloud.find(Arn)?.type !== 'AWS::Lambda::Function') return fail(`its target ${Arn} is not a function here`);
+    if (cloud.find(Arn)?.type !== 'AWS::Lambda::Function')
+      return refuse(resource, `its target ${Arn} is not a function here`);
   }
   return { resource, everyMs: Number(count) * (UNIT_MS[unit] ?? 0), enabled: State === 'ENABLED', targets: Targets };
 }

@@ -9,6 +9,7 @@ import { LogStore } from './logs.ts';
 import { billedMs, EnvironmentPool, type Run } from './pool.ts';
 import { bundleRuntime } from './runtime-bundle.ts';
 import { readFunctionSpec, type FunctionSpec } from './spec.ts';
+import { numeric, readProperties } from '../properties.ts';
 import { runtimeVariables } from './variables.ts';
 
 /** What the service itself would publish about one invocation. */
@@ -200,19 +201,19 @@ export class LocalFunctions implements FunctionInvoker {
 
 const maxEnvironments = (options: FunctionsOptions): number => options.maxEnvironments ?? 8;
 
-const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
 const invokeConfigSchema = v.object({
   FunctionName: v.string(),
-  MaximumRetryAttempts: v.optional(number, DEFAULT_ASYNC_POLICY.maxRetries),
-  MaximumEventAgeInSeconds: v.optional(number, DEFAULT_ASYNC_POLICY.maxAgeMs / 1000),
+  MaximumRetryAttempts: v.optional(numeric, DEFAULT_ASYNC_POLICY.maxRetries),
+  MaximumEventAgeInSeconds: v.optional(numeric, DEFAULT_ASYNC_POLICY.maxAgeMs / 1000),
   DestinationConfig: v.optional(v.undefined('destinations of asynchronous invocations are not supported here')),
 });
 
 function asyncPolicyOf(spec: FunctionSpec, cloud: FunctionsOptions['cloud']): AsyncPolicy {
   for (const resource of cloud.byType('AWS::Lambda::EventInvokeConfig')) {
-    const parsed = v.safeParse(invokeConfigSchema, resource.properties);
-    if (!parsed.success) throw new LocalCloudError(`${resource.path}: ${parsed.issues[0].message}.`);
-    const { FunctionName, MaximumRetryAttempts, MaximumEventAgeInSeconds } = parsed.output;
+    const { FunctionName, MaximumRetryAttempts, MaximumEventAgeInSeconds } = readProperties(
+      invokeConfigSchema,
+      resource,
+    );
     if (FunctionName !== spec.name && FunctionName !== spec.arn) continue;
     return { maxRetries: MaximumRetryAttempts, maxAgeMs: MaximumEventAgeInSeconds * 1000 };
   }

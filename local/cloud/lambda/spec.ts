@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DeployedResource } from '../contract.ts';
-import { LocalCloudError } from '../errors.ts';
+import { numeric, readProperties, refuse } from '../properties.ts';
 
 /** Defaults of the service, https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 const DEFAULT_TIMEOUT_SECONDS = 3;
@@ -28,15 +28,14 @@ const variable = v.pipe(
   v.union([v.string(), v.number(), v.boolean()]),
   v.transform((value) => String(value)),
 );
-const number = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
 
 const propertiesSchema = v.object({
   Handler: v.string(),
   Role: v.string(),
   Runtime: v.pipe(v.string(), v.startsWith('nodejs', 'only Node.js functions run here')),
-  Timeout: v.optional(number, DEFAULT_TIMEOUT_SECONDS),
-  MemorySize: v.optional(number, DEFAULT_MEMORY_MB),
-  ReservedConcurrentExecutions: v.optional(number),
+  Timeout: v.optional(numeric, DEFAULT_TIMEOUT_SECONDS),
+  MemorySize: v.optional(numeric, DEFAULT_MEMORY_MB),
+  ReservedConcurrentExecutions: v.optional(numeric),
   Environment: v.optional(v.object({ Variables: v.optional(v.record(v.string(), variable), {}) }), {}),
   LoggingConfig: v.optional(
     v.object({ LogFormat: v.optional(v.picklist(['Text', 'JSON']), 'Text'), LogGroup: v.optional(v.string()) }),
@@ -52,16 +51,11 @@ const propertiesSchema = v.object({
  * @throws LocalCloudError naming the function and the property that cannot be run here
  */
 export function readFunctionSpec(resource: DeployedResource): FunctionSpec {
-  const parsed = v.safeParse(propertiesSchema, resource.properties);
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    throw new LocalCloudError(`${resource.path} (${resource.type}): ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`);
-  }
+  const properties = readProperties(propertiesSchema, resource);
   if (resource.assetPath === undefined) {
-    throw new LocalCloudError(`${resource.path} (${resource.type}): its code is not an asset, so it cannot run here.`);
+    return refuse(resource, 'its code is not an asset, so it cannot run here');
   }
-  const { Handler, Role, Timeout, MemorySize, Environment, LoggingConfig, ReservedConcurrentExecutions } =
-    parsed.output;
+  const { Handler, Role, Timeout, MemorySize, Environment, LoggingConfig, ReservedConcurrentExecutions } = properties;
   return {
     name: resource.physicalId,
     arn: resource.arn,

@@ -13,12 +13,16 @@ export async function readAll(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const refuse = (): void => {
+      // The rest is read and dropped: a client that is cut off in the middle of its body never sees the answer.
+      message.removeAllListeners('data').resume();
+      reject(tooLarge());
+    };
+    if (Number(message.headers['content-length'] ?? 0) > maxBytes) return refuse();
     message.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) {
-        message.removeAllListeners('data').resume();
-        reject(tooLarge());
-      } else chunks.push(chunk);
+      if (bytes > maxBytes) refuse();
+      else chunks.push(chunk);
     });
     message.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),

@@ -37,17 +37,6 @@ export const messagingTypes: Readonly<Record<string, ResourceModel>> = {
       return { physicalId: arn, arn, attributes: { Arn: arn } };
     },
   },
-  'AWS::Scheduler::Schedule': {
-    understood: words(`
-        Description EndDate FlexibleTimeWindow GroupName Name ScheduleExpression
-        ScheduleExpressionTimezone StartDate State Target`),
-    harmless: { KmsKeyArn: HARMLESS.encryption },
-    identify: (naming) => {
-      const name = naming.name('Name', 64);
-      const arn = naming.arn('scheduler', `schedule/${naming.text('GroupName') ?? 'default'}/${name}`);
-      return { physicalId: name, arn, attributes: { Arn: arn } };
-    },
-  },
   'AWS::Events::Rule': {
     understood: words('Description EventBusName EventPattern Name RoleArn ScheduleExpression State Targets'),
     harmless: { Tags: HARMLESS.tags },
