@@ -106,6 +106,10 @@ export const REASONS = {
     'The record waits for an enrichment provider.',
     'The provider refuses our credential: rotate the secret. Records wait, none fails.',
   ),
+  provider_removed: deferred(
+    'The record waits for an enrichment provider.',
+    'The provider is not in config/providers.ts any more: put it back, or cancel; the record waits until its deadline.',
+  ),
   breaker_open: deferred(
     'The record waits for an enrichment provider that is not working.',
     'The circuit breaker of the provider is open; it probes by itself.',

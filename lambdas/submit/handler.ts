@@ -40,6 +40,7 @@ const deps = {
     maxFileBytes: env.MAX_FILE_BYTES,
     maxRecords: env.MAX_RECORDS,
     maxRecordBytes: env.MAX_RECORD_BYTES,
+    providers: Object.keys(env.PROVIDER_RATES),
     maxDirectBodyBytes: env.MAX_DIRECT_BODY_BYTES,
     admission: {
       maxOpenRecordsPerTenant: env.MAX_OPEN_RECORDS_PER_TENANT,

@@ -19,6 +19,7 @@ const SETTINGS = {
   maxFileBytes: 10_000_000,
   maxRecords: 100_000,
   maxRecordBytes: 10_000,
+  providers: ['company', 'geo'],
   maxDirectBodyBytes: 4_000_000,
   admission: { maxOpenRecordsPerTenant: 100_000, maxOpenRecords: 1_000_000, maxOpenSubmissionsPerTenant: 1_000 },
   retentionDays: 30,

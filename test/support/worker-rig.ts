@@ -1,6 +1,6 @@
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { encodeBody, parseRecordMessage, type RecordMessage } from '../../lambdas/domain/queues/messages.ts';
-import type { RecordRow } from '../../lambdas/domain/model.ts';
+import type { RecordRow, Submission } from '../../lambdas/domain/model.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
@@ -100,8 +100,9 @@ export function createWorkerRig(options: RigOptions = {}) {
     async submit(
       records: number,
       change: (message: RecordMessage) => Partial<RecordMessage> = () => ({}),
+      overrides: Partial<Submission> = {},
     ): Promise<void> {
-      await world.submissions.create(makeProcessing(records));
+      await world.submissions.create(makeProcessing(records, overrides));
       await world.ledger.setSize(SUBMISSION_ID, 0, records, makeProcessing(1).expiresAtSeconds);
       for (let recordNo = 1; recordNo <= records; recordNo++) {
         const message = makeRecordMessage({ recordNo });

@@ -54,7 +54,12 @@ const metaSchema = v.object({
   rejection: v.exactOptional(v.object({ code: v.string(), detail: v.string() })),
   lane: v.exactOptional(v.picklist(LANES)),
   terms: v.optional(
-    v.object({ maxRecordBytes: v.number(), maxRecords: v.number(), readerVersion: v.number() }),
+    v.object({
+      maxRecordBytes: v.number(),
+      maxRecords: v.number(),
+      readerVersion: v.number(),
+      providers: v.exactOptional(v.array(v.string())),
+    }),
     TERMS_OF_0_1_0,
   ),
   source: v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() }),

@@ -20,6 +20,8 @@ export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
   maxRecords: number;
   maxRecordBytes: number;
+  /** Names of the providers that the records are asked at. */
+  providers: readonly string[];
   admission: AdmissionLimits;
   retentionDays: number;
   deadlineHours: number;
@@ -177,6 +179,7 @@ function newSubmission(
       maxRecordBytes: settings.maxRecordBytes,
       maxRecords: settings.maxRecords,
       readerVersion: READER_VERSION,
+      providers: [...settings.providers],
     },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),

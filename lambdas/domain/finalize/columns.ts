@@ -26,7 +26,10 @@ function leaves(schema: unknown, path: readonly string[]): (readonly string[])[]
   return Object.entries(parsed.output.properties).flatMap(([name, inner]) => leaves(inner, [...path, name]));
 }
 
-const columnsOf = ({ name, responseSchema }: Pick<ProviderConfig, 'name' | 'responseSchema'>): EnrichmentColumn[] =>
+/** A provider that is not configured any more has no schema: what it found is in the NDJSON results only. */
+type ColumnProvider = Pick<ProviderConfig, 'name'> & Partial<Pick<ProviderConfig, 'responseSchema'>>;
+
+const columnsOf = ({ name, responseSchema }: ColumnProvider): EnrichmentColumn[] =>
   leaves(responseSchema, []).map((path) => ({ name: [name, ...path].join('.'), path }));
 
 /** Names for new columns that no column before them has. */
@@ -55,7 +58,7 @@ export class CsvColumns {
   readonly #dialect: CsvDialect;
   readonly #providers: readonly { name: string; columns: readonly EnrichmentColumn[] }[];
 
-  constructor(dialect: CsvDialect, providers: readonly Pick<ProviderConfig, 'name' | 'responseSchema'>[]) {
+  constructor(dialect: CsvDialect, providers: readonly ColumnProvider[]) {
     this.#dialect = dialect;
     this.#providers = providers.map((provider) => ({ name: provider.name, columns: columnsOf(provider) }));
   }

@@ -3,6 +3,7 @@ import { emptyChunk, finishedOffsets } from '../ledger/ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { ReasonCode } from '../reasons.ts';
+import { askedAmong } from '../submissions/terms.ts';
 import { CsvColumns } from './columns.ts';
 import type { Finalizing } from './deps.ts';
 import { Inputs } from './inputs.ts';
@@ -43,7 +44,7 @@ class PartWriter {
     this.#succeeded = open('succeeded', 'ndjson');
     this.#failed = open('failed', 'ndjson');
     if (!dialect) return;
-    this.#csv = new CsvColumns(dialect, deps.providers);
+    this.#csv = new CsvColumns(dialect, askedAmong(submission.terms, deps.providers));
     this.#succeededCsv = open('succeeded', 'csv', this.#csv.succeededHeader());
     this.#failedCsv = open('failed', 'csv', this.#csv.failedHeader());
   }

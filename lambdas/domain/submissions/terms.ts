@@ -9,6 +9,8 @@ export interface Terms {
   maxRecordBytes: number;
   maxRecords: number;
   readerVersion: number;
+  /** Names of the providers that each record is asked at; absent for 0.1.0: those that are configured. */
+  providers?: readonly string[];
 }
 
 /** Submissions that version 0.1.0 accepted carry no terms: its defaults. */
@@ -22,3 +24,10 @@ export function requireReader({ submissionId, terms }: Pick<Submission, 'submiss
     `was accepted by reader ${terms.readerVersion}, above ${READER_VERSION}`,
   );
 }
+
+/** The providers of a submission among those that are configured; one that is not configured any more has its name only. */
+export const askedAmong = <T extends { name: string }>(
+  { providers }: Terms,
+  configured: readonly T[],
+): readonly (T | { name: string })[] =>
+  providers?.map((name) => configured.find((provider) => provider.name === name) ?? { name }) ?? configured;

@@ -71,7 +71,7 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const urls = new Map<string, string>();
   const answers: Record<string, ProviderAnswer> = { ...job.answers };
   for (const { config, requestFor } of deps.apis) {
-    if (Object.hasOwn(answers, config.name)) continue;
+    if (Object.hasOwn(answers, config.name) || job.asked?.includes(config.name) === false) continue;
     const request = requestFor(content.fields);
     if (request.kind === 'request') urls.set(config.name, request.url);
     else if (request.kind === 'not_applicable') answers[config.name] = { kind: 'not_applicable' };

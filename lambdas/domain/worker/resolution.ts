@@ -14,6 +14,8 @@ export interface Job {
   row?: RecordRow;
   /** Answers already paid for, from row and message. */
   answers: ProviderAnswers;
+  /** Names of the providers that the submission is asked at; all that are configured where it was accepted by 0.1.0. */
+  asked?: readonly string[] | undefined;
 }
 
 /** Why a message that can be read is not processed, as its attribute in the dead-letter queue says. */

@@ -14,7 +14,7 @@ export interface Triage {
   jobs: Job[];
 }
 
-type TriageDeps = Pick<WorkerDeps, 'records' | 'submissions' | 'clock' | 'random' | 'telemetry'>;
+type TriageDeps = Pick<WorkerDeps, 'records' | 'submissions' | 'apis' | 'clock' | 'random' | 'telemetry'>;
 
 /** Waits that end within this time count as over: clocks differ, and a queue's delay is whole seconds. */
 const SLACK_MS = 1_000;
@@ -77,15 +77,26 @@ function decide(
   const mismatch = mismatchOf(message, submission);
   if (mismatch !== undefined) return { kind: 'reject', reason: 'foreign_message', detail: mismatch };
   if (row !== undefined && isSettled(row, message.generation)) return discardSettled(item, row);
-  const job = toJob(item, row);
+  const job = { ...toJob(item, row), asked: submission.terms.providers };
   // The ledger ends what is left of a stopped submission, chunk by chunk.
   if (isStopped(submission, message.generation)) return { kind: 'discard', because: 'stopped' };
   if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
   const { message: next } = job;
   const waitMs = (next.notBeforeMs ?? 0) - nowMs;
-  if (waitMs <= SLACK_MS)
-    return isAheadOfFanOut(message, submission) ? defer(job, deps, { reason: 'out_of_time' }) : job;
+  if (waitMs <= SLACK_MS && isAheadOfFanOut(message, submission)) return defer(job, deps, { reason: 'out_of_time' });
+  if (waitMs <= SLACK_MS) return removedProvider(deps, submission, job) ?? job;
   return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: next, waitMs, carry: next };
+}
+
+/** Until a provider that was removed is looked for again. */
+const REMOVED_WAIT_MS = 120_000;
+
+/** A record whose answer of a provider is missing that this process does not know waits: another version may know it. */
+function removedProvider({ apis, ...deps }: TriageDeps, { terms }: Submission, job: Job): Resolution | undefined {
+  const isKnown = (name: string): boolean => apis.some(({ config }) => config.name === name);
+  const waitingOn = terms.providers?.find((name) => !isKnown(name) && !Object.hasOwn(job.answers, name));
+  if (waitingOn === undefined) return undefined;
+  return defer(job, deps, { reason: 'provider_removed', waitingOn, untilMs: deps.clock.now() + REMOVED_WAIT_MS });
 }
 
 /** Records that fan-out sends at most before it stores its next checkpoint. */

@@ -64,7 +64,12 @@ describe('submitting an upload', () => {
       reference: 'run 7',
       callbackUrl: 'https://hooks.example.com/done',
       outboxPending: false,
-      terms: { maxRecordBytes: 2_000, maxRecords: 10_000, readerVersion: READER_VERSION },
+      terms: {
+        maxRecordBytes: 2_000,
+        maxRecords: 10_000,
+        readerVersion: READER_VERSION,
+        providers: ['company', 'geo'],
+      },
       deadlineAtMs: START_MS + 24 * 3_600_000,
       nextCheckAtMs: START_MS + 60_000,
       expiresAtSeconds: START_MS / 1000 + 30 * 86_400,

@@ -1,7 +1,7 @@
 import { settleStopped } from '../../../lambdas/domain/ledger/settle-stopped.ts';
 import { createHash } from 'node:crypto';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
-import { makeRow, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
+import { makeRow, SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
 import { makeCsv, SOURCE_KEY, upTo } from '../../support/slices/fan-out-rig.ts';
 import { createFinalizeRig, marksOf, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
 
@@ -63,6 +63,22 @@ describe('the results of a submission', () => {
         record: { record_id: 'r4', name: 'Dan' },
       },
     ]);
+  });
+
+  it('have columns for the providers that were asked, whatever is configured since', async () => {
+    const rig = createFinalizeRig();
+    await rig.submit('record_id\nr1\n', { terms: { ...TERMS, providers: ['fax', 'geo'] } });
+    await rig.run();
+    const fax = { kind: 'found' as const, data: { number: '+49 30 1' } };
+    await rig.work(() => ({ answers: { fax, geo: { kind: 'not_found' } } }));
+
+    await rig.finalize();
+
+    expect(rig.lines('succeeded', 'csv')).toEqual([
+      'record_id,fax.match,geo.match,geo.latitude',
+      'r1,found,not_found,',
+    ]);
+    expect(JSON.parse(rig.lines('succeeded')[0] ?? '')).toMatchObject({ output: { fax: fax.data, geo: null } });
   });
 
   it('come as CSV with the original columns where the input was CSV', async () => {

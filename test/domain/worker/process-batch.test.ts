@@ -10,7 +10,9 @@ import {
   makeRecordMessage,
   makeRow,
   SUBMISSION_ID,
+  TERMS,
 } from '../../support/factories.ts';
+import { processBatch } from '../../../lambdas/domain/worker/process-batch.ts';
 import { respond } from '../../support/fake-provider.ts';
 import { seededRandom, START_MS, type PortHook } from '../../support/memory/index.ts';
 
@@ -83,6 +85,41 @@ describe('a batch of good records', () => {
     await rig.step();
     expect(order.lastIndexOf('records.put')).toBeLessThan(order.indexOf('ledger.mark'));
     expect(order.indexOf('ledger.mark')).toBeLessThan(order.indexOf('queues.small.acknowledge'));
+  });
+});
+
+describe('a submission that was accepted under another list of providers', () => {
+  const accepted = (...providers: string[]) => ({ terms: { ...TERMS, providers } });
+
+  it('is not asked at a provider that was added since', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(3, undefined, accepted('company'));
+    await rig.step();
+    expect(rig.geo.calls).toEqual([]);
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', answers: { company: { kind: 'found' } } });
+    expect(Object.keys(rig.row(1)?.answers ?? {})).toEqual(['company']);
+  });
+
+  it('waits for one that was removed, without an attempt or a call, and succeeds when it is back', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, undefined, accepted('company', 'geo'));
+    const [company] = rig.deps.apis;
+    const others = { ...rig.deps, apis: company === undefined ? [] : [company] };
+    const deliveries = await rig.lane.receive(10, 60_000);
+    await rig.clock.run(processBatch(others, deliveries, { remainingMs: () => 120_000 }));
+    await rig.lane.acknowledge(deliveries);
+    expect(rig.row(1)).toMatchObject({ state: 'deferred', reason: 'provider_removed', waitingOn: 'geo', attempts: 0 });
+    expect(rig.company.calls).toEqual([]);
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', attempts: 1 });
+  });
+
+  it('does not wait for one that was removed after it had answered', async () => {
+    const rig = createWorkerRig();
+    const answers = { fax: { kind: 'not_found' as const } };
+    await rig.submit(1, () => ({ answers }), accepted('company', 'fax'));
+    await rig.step();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded', answers: { ...answers, company: { kind: 'found' } } });
   });
 });
 

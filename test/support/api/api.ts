@@ -60,6 +60,7 @@ const LIMITS: SubmitDeps['settings'] = {
   maxFileBytes: 1_000_000,
   maxRecords: 10_000,
   maxRecordBytes: 2_000,
+  providers: ['company', 'geo'],
   maxDirectBodyBytes: 50_000,
   admission: { maxOpenRecordsPerTenant: 5_000, maxOpenRecords: 20_000, maxOpenSubmissionsPerTenant: 10 },
   retentionDays: 30,
