@@ -107,12 +107,16 @@ function eventOf({ submission, tenant, reason, provider, lane, after, before, mo
 
 const errorSchema = v.pipe(v.string(), v.parseJson(), v.object({ errorMessage: v.string() }));
 
+const refusalSchema = v.pipe(v.string(), v.parseJson(), v.object({ refused: v.string() }));
+
 async function ask({ invoke }: RedriveCliDeps, functionName: string, event: object): Promise<Report> {
   const { payload, failed } = await invoke(functionName, event);
   if (failed) {
     const error = v.safeParse(errorSchema, payload);
     throw new RedriveRefusedError(error.success ? error.output.errorMessage : payload);
   }
+  const refusal = v.safeParse(refusalSchema, payload);
+  if (refusal.success) throw new RedriveRefusedError(refusal.output.refused);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), reportSchema), payload);
   if (parsed.success) return parsed.output;
   throw new RedriveRefusedError(`${functionName} answered ${payload.slice(0, 200)}: is it the redrive function?`);

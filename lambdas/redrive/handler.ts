@@ -4,7 +4,7 @@ import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
-import { redrive } from '../domain/redrive/redrive.ts';
+import { answerRedrive } from '../domain/redrive/redrive.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps } from '../domain/redrive/run.ts';
 import { readRedriveEnvironment } from './env.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
@@ -43,4 +43,4 @@ const deps: RedriveDeps = {
 };
 
 /** Replays failed records: `{"submissionId": "sub_…"}` counts them, with `"dryRun": false` it does it. */
-export const handler = eventHandler({ telemetry, work: async (event, budget) => redrive(deps, event, budget) });
+export const handler = eventHandler({ telemetry, work: async (event, budget) => answerRedrive(deps, event, budget) });

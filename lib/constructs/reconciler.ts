@@ -102,6 +102,13 @@ export class Reconciler extends Construct {
       [props.tenants.tableArn],
       ofKeys('system'),
     );
+    // Open work of tenants, corrected by what is open.
+    this.fn.allow(
+      'RecountOpenWork',
+      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [props.tenants.tableArn],
+      ofKeys('tenant#*', 'system#tenants'),
+    );
     // Lost records are sent again from the file.
     this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
     this.fn.allowToSeeMissing('SeeMissingUploads', props.bucket, 'uploads/');

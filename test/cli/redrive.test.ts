@@ -160,3 +160,10 @@ test('the answers of the real function are understood', async () => {
     'Add --execute to do it.',
   ]);
 });
+
+test('what the function refuses ends the command with its sentence', async () => {
+  const refused = 'submissionId is "nope": there is no such submission, or it has expired.';
+  const running = run(['--submission', 'nope'], [JSON.stringify({ refused })]);
+  await expect(running).rejects.toThrow(RedriveRefusedError);
+  await expect(running).rejects.toThrow(refused);
+});

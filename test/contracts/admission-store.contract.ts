@@ -48,6 +48,14 @@ export function describeAdmissionStore(make: Make<StoreWorld>): void {
     expect(await admission.openWork('acme')).toEqual([{ submissionId: 'sub_9', records: 5 }]);
   });
 
+  test('the tenants with open work are those that were saved last', async () => {
+    const { admission } = await make();
+    expect(await admission.tenantsWithWork()).toEqual([]);
+    await admission.saveTenantsWithWork(['acme', 'other']);
+    await admission.saveTenantsWithWork(['other']);
+    expect(await admission.tenantsWithWork()).toEqual(['other']);
+  });
+
   test('the newest backlog stands', async () => {
     const { admission } = await make();
     expect(await admission.backlog()).toBeUndefined();

@@ -11,10 +11,12 @@ import { expr, named } from './expression.ts';
  * Items of the tenants table:
  *   pk = tenant#<id>#<shard>   `open`: map of submission id to { r: records, l: lane }
  *   pk = system                `backlog`: the newest snapshot
+ *   pk = system#tenants        `tenants`: ids of those with open submissions, as of the reconciler's last run
  * Every write of a map costs its whole size, and an item ends at 400 KB: the shards make both far away.
  */
 const SHARDS = 8;
 const SYSTEM_KEY: Key = { pk: 'system' };
+const TENANTS_KEY: Key = { pk: 'system#tenants' };
 const MAX_ROUNDS = 3;
 
 const tenantKey = (tenantId: string, shard: number): Key => ({ pk: `tenant#${tenantId}#${shard}` });
@@ -39,6 +41,8 @@ const backlogSchema = v.object({
     troubledAtMs: v.optional(v.number(), 0),
   }),
 });
+
+const tenantsSchema = v.object({ tenants: v.array(v.string()) });
 
 const workOf = (item: Item): OpenWork[] =>
   Object.entries(parseItem(openSchema, item, `open work ${String(item['pk'])}`).open).map(([submissionId, { r, l }]) =>
@@ -73,6 +77,16 @@ export function createAdmissionStore(client: DynamoDBDocumentClient, tableName: 
     async clearOpenWork(tenantId, submissionId) {
       const key = tenantKey(tenantId, shardOf(submissionId));
       await table.update(key, expr`REMOVE #open.${named(submissionId)}`, expr`attribute_exists(#open)`);
+    },
+
+    async tenantsWithWork() {
+      const item = await table.get(TENANTS_KEY);
+      return item === undefined ? [] : parseItem(tenantsSchema, item, 'tenants with open work').tenants;
+    },
+
+    async saveTenantsWithWork(tenants) {
+      const always = expr`attribute_exists(#pk) OR attribute_not_exists(#pk)`;
+      await table.update(TENANTS_KEY, expr`SET #tenants = ${[...tenants]}`, always);
     },
 
     async backlog() {

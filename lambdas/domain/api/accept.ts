@@ -1,4 +1,4 @@
-import { admit, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
+import { admit, countRecords, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
 import { isPassingFailure } from '../errors.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
@@ -100,7 +100,7 @@ function mustBeAdmitted(
   { settings, clock }: AcceptDeps,
   { open, backlog }: { open: readonly OpenWork[]; backlog: Backlog | undefined },
   { sizeBytes }: FoundSource,
-  { expectedRecords }: SubmissionRequest,
+  { expectedRecords, file }: SubmissionRequest,
 ): number {
   const { maxRecords, admission: limits, pacePerSecond } = settings;
   if (expectedRecords !== undefined && expectedRecords > maxRecords) {
@@ -109,7 +109,10 @@ function mustBeAdmitted(
       `A file has at most ${maxRecords} records; ${expectedRecords} are expected. Split it and submit the parts.`,
     );
   }
-  const records = estimateRecords(sizeBytes, expectedRecords, maxRecords);
+  const records =
+    file.kind === 'direct'
+      ? Math.min(maxRecords, Math.max(countRecords(file.body), expectedRecords ?? 0))
+      : estimateRecords(sizeBytes, expectedRecords, maxRecords);
   const decision = admit({ open, backlog, records, limits, pacePerSecond, nowMs: clock.now() });
   if (decision.admitted) return records;
   const { code, detail, retryAfterSeconds } = decision;

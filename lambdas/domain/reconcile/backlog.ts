@@ -1,6 +1,6 @@
 import { estimateRecords } from '../tenants/admission.ts';
 import { CHUNK_RECORDS, isOpen, LANES, type Lane, type OpenState, type Submission } from '../model.ts';
-import type { Backlog } from '../tenants/ports.ts';
+import type { Backlog, OpenWork } from '../tenants/ports.ts';
 import type { ProviderState } from '../providers/ports.ts';
 import { PACE_SHARE } from '../providers/config.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
@@ -13,6 +13,8 @@ export interface BacklogSnapshot {
   openByState: Record<OpenState, number>;
   providers: ProviderHealth[];
   stalledFanOuts: number;
+  /** What is open, by tenant. */
+  openWork: Map<string, OpenWork[]>;
   /** Age of the oldest submission whose fan-out message is not known to be sent; 0 when there is none. */
   outboxAgeMs: number;
 }
@@ -48,6 +50,7 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
     openByState: { accepted: 0, processing: 0, finalizing: 0, cancelling: 0 },
     providers,
     stalledFanOuts: 0,
+    openWork: new Map(),
     outboxAgeMs: 0,
   };
   let cursor: string | undefined;
@@ -62,11 +65,14 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
 }
 
 function add(snapshot: BacklogSnapshot, submission: Submission, { settings }: ReconcileDeps): void {
-  const { lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
+  const { submissionId, tenantId, lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
   const { backlog } = snapshot;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
-  backlog.openRecords[lane] += openEstimate(submission);
+  const records = openEstimate(submission);
+  backlog.openRecords[lane] += records;
+  const work: OpenWork = { submissionId, records, ...(submission.lane && { lane: submission.lane }) };
+  snapshot.openWork.set(tenantId, [...(snapshot.openWork.get(tenantId) ?? []), work]);
   snapshot.oldestMs[lane] = Math.max(snapshot.oldestMs[lane], waitMs(submission, backlog.asOfMs));
   if (isOpen(state)) snapshot.openByState[state] += 1;
   if (outboxPending) snapshot.outboxAgeMs = Math.max(snapshot.outboxAgeMs, ageMs);
@@ -101,12 +107,18 @@ const healthOf = (
   isBlocked: blockedUntilMs > nowMs,
 });
 
-/** How long silence is normal: the backlog may take its time, and so may providers that do not answer. */
-export function lossThresholds({ apis, settings }: ReconcileDeps, { backlog }: BacklogSnapshot): LossThresholds {
+/** From when on silence means loss: the backlog may take its time, and so may a provider in trouble. */
+export function lossThresholds(
+  { apis, settings }: ReconcileDeps,
+  { backlog, providers }: BacklogSnapshot,
+): LossThresholds {
   const pace = Math.min(...apis.map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
   const records = LANES.reduce((sum, lane) => sum + backlog.openRecords[lane], 0);
   return {
     lostAfterMs: Math.max(settings.lostMs, (2 * records * 1000) / pace),
     troubledAtMs: backlog.troubledAtMs,
+    troubledProviders: new Set(
+      providers.filter(({ isOpen, isBlocked }) => isOpen || isBlocked).map(({ name }) => name),
+    ),
   };
 }

@@ -75,6 +75,8 @@ export const RECONCILE_DEFAULTS = {
 export interface LossThresholds {
   /** Silence after which a message counts as lost: at least `lostMs`, and twice what the backlog takes at the paced rate. */
   lostAfterMs: number;
-  /** Until when providers were seen not to answer: until then silence proves nothing. 0 when never. */
+  /** When a provider was last seen in trouble; 0 when never. */
   troubledAtMs: number;
+  /** Providers whose breaker is open, or that asked for a pause: who waits on one of them is not lost. */
+  troubledProviders: ReadonlySet<string>;
 }

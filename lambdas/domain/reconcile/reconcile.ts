@@ -5,6 +5,7 @@ import { REASONS, REASON_CODES } from '../reasons.ts';
 import { type BacklogSnapshot, lossThresholds, takeSnapshot } from './backlog.ts';
 import { type CheckResult, checkSubmission } from './check-submission.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
+import { recountOpenWork } from './open-work.ts';
 import { redrive } from '../redrive/redrive.ts';
 import { MAX_REDRIVES } from '../redrive/request.ts';
 import type { EventFields } from '../telemetry.ts';
@@ -29,6 +30,7 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
   const snapshot = await takeSnapshot(deps);
   await deps.admission.saveBacklog(snapshot.backlog);
   const thresholds = lossThresholds(deps, snapshot);
+  await attempt(deps, {}, async () => recountOpenWork(deps, snapshot.openWork));
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
   const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
   const results = await pLimit(deps.settings.parallel).map(due, async ({ submissionId, tenantId, lane }) => {
@@ -45,11 +47,11 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
 }
 
 /** One troubled submission never stops the others. */
-async function attempt(
+async function attempt<T>(
   { telemetry }: ReconcileDeps,
   about: EventFields,
-  work: () => Promise<CheckResult>,
-): Promise<CheckResult | undefined> {
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {

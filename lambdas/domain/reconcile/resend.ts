@@ -8,15 +8,9 @@ import { messageAgain, rebuildMessages } from '../source/source.ts';
 
 const PARALLEL_WRITES = 25;
 
-/**
- * True when nothing has moved in a submission for so long that a record without an outcome must have lost its message: longer than
- * `lostAfterMs`, and not explained by providers that did not answer.
- */
-export const isSilent = (
-  { progressAtMs }: Submission,
-  { lostAfterMs, troubledAtMs }: LossThresholds,
-  nowMs: number,
-): boolean => nowMs - Math.max(progressAtMs, troubledAtMs) > lostAfterMs;
+/** True when nothing has moved in a submission for so long that messages of its records may be lost. */
+export const isSilent = ({ progressAtMs }: Submission, { lostAfterMs }: LossThresholds, nowMs: number): boolean =>
+  nowMs - progressAtMs > lostAfterMs;
 
 /**
  * Sends the records of one chunk again, from the file, whose messages are lost. One that was sent often and begun alone, without
@@ -51,9 +45,11 @@ const numbersOf = (records: readonly OpenRecord[]): number[] => records.map(({ r
 function isLost(
   { clock, settings }: ReconcileDeps,
   row: RecordRow | undefined,
-  { lostAfterMs }: LossThresholds,
+  { lostAfterMs, troubledProviders }: LossThresholds,
 ): boolean {
   if (row === undefined) return true;
+  // Only a record that waits on the provider in trouble has a reason to be silent. The others are sent again meanwhile.
+  if (row.waitingOn !== undefined && troubledProviders.has(row.waitingOn)) return false;
   // A message that was sent again waits behind the backlog like any other.
   const interval = row.reason === 'message_lost' ? Math.max(resendIntervalMs(row, settings), lostAfterMs) : lostAfterMs;
   return clock.now() > Math.max(row.updatedAtMs + interval, (row.waitingUntilMs ?? 0) + lostAfterMs);

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { InvalidDataError } from '../errors.ts';
+import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import { PACE_SHARE } from '../providers/config.ts';
 import { drainDeadLetters } from './dead-letters.ts';
 import { replaySubmission } from './replay-submission.ts';
-import { parseRedriveRequest } from './request.ts';
+import { parseRedriveRequest, RedriveRequestError } from './request.ts';
 import { Pace, type RedriveDeps, type RedriveReport, ReportBuilder, type Run, isOver } from './run.ts';
 import { submissionFits } from './select.ts';
 import type { Page, TolerantPage } from '../submissions/ports.ts';
@@ -24,7 +24,7 @@ type Cursor = v.InferOutput<typeof cursorSchema>;
  * Replays what failed: selects by the request, answers what a replay costs (`dryRun`, the default), or does it. A record that
  * has succeeded is never reopened. It may be repeated, and of two at once each record is reopened and sent by one.
  *
- * @throws InvalidDataError for a request that cannot be understood, naming the field and what is allowed.
+ * @throws RedriveRequestError for a request that cannot be understood, naming the field and what is allowed.
  */
 export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBudget): Promise<RedriveReport> {
   const names = deps.apis.map(({ name }) => name);
@@ -43,6 +43,19 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
     drained: new Map<string, ReadonlySet<number>>(),
   };
   return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
+}
+
+/** What the function answers: what it did, or why it did nothing. */
+export type RedriveAnswer = RedriveReport | { refused: string };
+
+/** {@link redrive} for operators: a mistake in the request is an answer, since nothing of ours has failed. */
+export async function answerRedrive(deps: RedriveDeps, event: unknown, budget: TimeBudget): Promise<RedriveAnswer> {
+  try {
+    return await redrive(deps, event, budget);
+  } catch (error) {
+    if (error instanceof RedriveRequestError || error instanceof InvalidCursorError) return { refused: error.message };
+    throw error;
+  }
 }
 
 async function redriveRecords(run: Run): Promise<RedriveReport> {
@@ -74,7 +87,7 @@ async function submissionsOf({ deps, request }: Run, cursor: string | undefined)
   }
   const submission = await deps.submissions.get(submissionId);
   if (submission === undefined) {
-    throw new InvalidDataError(`submissionId is "${submissionId}": there is no such submission, or it has expired.`);
+    throw new RedriveRequestError(`submissionId is "${submissionId}": there is no such submission, or it has expired.`);
   }
   return { items: [submission] };
 }
@@ -109,7 +122,7 @@ function decode(cursor: string | undefined): Cursor {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), cursorSchema), text);
   if (parsed.success) return parsed.output;
-  throw new InvalidDataError(
+  throw new RedriveRequestError(
     `cursor is "${cursor.slice(0, 100)}": set the nextCursor of an earlier answer to the same request.`,
   );
 }

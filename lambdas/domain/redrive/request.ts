@@ -1,7 +1,11 @@
 import * as v from 'valibot';
 import { InvalidDataError } from '../errors.ts';
 import { LANES } from '../model.ts';
+import { isTenantId } from '../tenants/api-keys.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
+
+/** The operator asked for something that cannot be done: an answer, and no failure of the function. */
+export class RedriveRequestError extends InvalidDataError {}
 
 const reasonList = v.pipe(
   v.union([v.picklist(REASON_CODES), v.pipe(v.array(v.picklist(REASON_CODES)), v.minLength(1))]),
@@ -65,36 +69,41 @@ const ALLOWED: Readonly<Record<string, string>> = {
 /**
  * Checks an operator's request.
  *
- * @throws InvalidDataError naming the field, its value and what is allowed.
+ * @throws RedriveRequestError naming the field, its value and what is allowed.
  */
 export function parseRedriveRequest(event: unknown, providers: readonly string[]): RedriveRequest {
   const parsed = v.safeParse(requestSchema, event);
   if (!parsed.success) throw refusal(event, parsed.issues[0]);
   const request = parsed.output;
   if (request.provider !== undefined && !providers.includes(request.provider)) {
-    throw new InvalidDataError(`provider is "${request.provider}": use one of ${providers.join(', ')}.`);
+    throw new RedriveRequestError(`provider is "${request.provider}": use one of ${providers.join(', ')}.`);
+  }
+  if (request.tenantId !== undefined && !isTenantId(request.tenantId)) {
+    throw new RedriveRequestError(
+      `tenantId is ${JSON.stringify(request.tenantId.slice(0, 100))}: set the id of a tenant.`,
+    );
   }
   const { mode, submissionId, tenantId, reason, provider, finishedAfter, lane } = request;
   const selectors = [submissionId, tenantId, reason, provider, finishedAfter, lane];
   if (mode === 'records' && selectors.every((selector) => selector === undefined)) {
-    throw new InvalidDataError(
+    throw new RedriveRequestError(
       'Nothing is selected: set at least one of submissionId, tenantId, reason, provider, finishedAfter or lane.',
     );
   }
   return request;
 }
 
-function refusal(event: unknown, issue: v.BaseIssue<unknown>): InvalidDataError {
+function refusal(event: unknown, issue: v.BaseIssue<unknown>): RedriveRequestError {
   const path = v.getDotPath(issue);
   if (path === null) {
-    return new InvalidDataError(
+    return new RedriveRequestError(
       `The event is ${JSON.stringify(event)}: send a JSON object, like {"submissionId": "sub_…"}.`,
     );
   }
   const field = path.split('.')[0] ?? path;
   const value = JSON.stringify(issue.input)?.slice(0, 100);
   const allowed = ALLOWED[field];
-  return new InvalidDataError(
+  return new RedriveRequestError(
     allowed === undefined
       ? `There is no field ${field}: the fields are ${FIELDS.join(', ')}.`
       : `${path} is ${value}: set ${allowed}.`,

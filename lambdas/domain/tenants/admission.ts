@@ -44,6 +44,18 @@ export type Admission =
 export const estimateRecords = (sizeBytes: number, expectedRecords: number | undefined, maxRecords: number): number =>
   Math.min(maxRecords, Math.max(Math.ceil(sizeBytes / BYTES_PER_RECORD), expectedRecords ?? 0));
 
+/** Records in a body that is at hand, at most: its lines, or the openings of its objects where it has hardly any lines. */
+export function countRecords(body: Uint8Array): number {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const count = (character: string): number => {
+    let found = 0;
+    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) found += 1;
+    return found;
+  };
+  const isJsonArray = /^[\s\uFEFF]*\[/.test(text.subarray(0, 100).toString('utf8'));
+  return 1 + (isJsonArray ? count('{') || count(',') : count('\n') || count('\r'));
+}
+
 /**
  * Decides whether a submission is taken on now. A file that is larger than a limit by itself is taken on when nothing else is
  * open: it would have no other chance.

@@ -33,6 +33,8 @@ const BEARER = /^bearer +(\S+)$/i;
 /** Tenant ids become parts of object keys and of names in tables. */
 const TENANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+export const isTenantId = (text: string): boolean => TENANT_ID.test(text);
+
 export const hashOfKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const randomText = (length: number, random: Random): string =>
@@ -55,7 +57,7 @@ export function generateKey(
   nowMs: number,
   random: Random,
 ): { key: string; stored: ApiKey } {
-  if (!TENANT_ID.test(tenantId)) {
+  if (!isTenantId(tenantId)) {
     throw new InvalidDataError(
       `${JSON.stringify(tenantId)} cannot be a tenant's id: use up to 63 lower-case letters, digits and hyphens, a letter or digit first.`,
     );

@@ -7,6 +7,9 @@ export interface AdmissionStore {
   /** Sets (idempotently) what a submission holds open. */
   setOpenWork(tenantId: string, work: OpenWork): Promise<void>;
   clearOpenWork(tenantId: string, submissionId: string): Promise<void>;
+  /** Tenants that had open submissions in the reconciler's last run. */
+  tenantsWithWork(): Promise<string[]>;
+  saveTenantsWithWork(tenants: readonly string[]): Promise<void>;
   /** The newest snapshot of the whole system's backlog, made by the reconciler. */
   backlog(): Promise<Backlog | undefined>;
   saveBacklog(backlog: Backlog): Promise<void>;

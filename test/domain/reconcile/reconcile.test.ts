@@ -2,7 +2,7 @@ import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import { settle } from '../../../lambdas/domain/ledger/settlement.ts';
 import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
-import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
+import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
 import { createReconcileRig, MINUTE_MS, type ReconcileRig } from '../../support/reconcile-rig.ts';
 
@@ -203,29 +203,22 @@ describe('lost messages', () => {
     expect(rig.sent()).toHaveLength(1);
   });
 
-  it('are not assumed while a provider does not answer, nor shortly after', async () => {
+  it('are sent again while a provider is in trouble, except of records that wait on it', async () => {
     const rig = createReconcileRig();
-    await rig.seed(1);
+    await rig.seed(3);
+    const waiting = { state: 'deferred', reason: 'breaker_open', updatedAtMs: START_MS } as const;
+    await rig.world.records.put(makeRow({ recordNo: 1, ...waiting, waitingOn: 'company' }));
+    await rig.world.records.put(makeRow({ recordNo: 2, ...waiting, reason: 'pacer_full', waitingOn: 'geo' }));
     await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 59.5 * MINUTE_MS });
-    await rig.minutes(60);
-    expect(rig.sent()).toEqual([]);
+    await rig.minutes(15);
+    expect(rig.sent().map(({ recordNo }) => recordNo)).toEqual([2, 3]);
+    await rig.minutes(44);
+    expect(rig.sent().map(({ recordNo }) => recordNo)).not.toContain(1);
     const { epoch } = await rig.world.providers.get('company');
     await rig.world.providers.claimProbe('company', { epoch, owner: 'o', nowMs: rig.clock.now(), leaseMs: 1000 });
     await rig.world.providers.close('company', epoch, 'o', rig.clock.now());
-    await rig.minutes(9);
-    expect(rig.sent()).toEqual([]);
-    await rig.minutes(20);
-    expect(rig.sent()).toHaveLength(1);
-  });
-
-  it('are found although the breaker that an outage opened stays open, for there is no record left to probe with', async () => {
-    const rig = createReconcileRig();
-    await rig.seed(1);
-    await rig.world.providers.open('company', { epoch: 0, openUntilMs: START_MS + 2 * MINUTE_MS });
-    await rig.minutes(11);
-    expect(rig.sent()).toEqual([]);
-    await rig.minutes(4);
-    expect(rig.sent()).toHaveLength(1);
+    await rig.minutes(30);
+    expect(rig.sent().map(({ recordNo }) => recordNo)).toContain(1);
   });
 
   it('are not assumed while the backlog may explain the silence', async () => {
@@ -471,5 +464,31 @@ describe('the figures of a run', () => {
       { lane: 'small', ageMs: 5 * MINUTE_MS },
       { lane: 'bulk', ageMs: MINUTE_MS },
     ]);
+  });
+});
+
+describe('open work of tenants', () => {
+  it('is what is open: leaks end, and replays and lost counts are added', async () => {
+    const rig = createReconcileRig();
+    const { admission } = rig.world;
+    await rig.seed(300);
+    await finishAll(rig, upTo(250));
+    await admission.setOpenWork(TENANT_ID, { submissionId: 'sub_that_expired', records: 9_000 });
+    await rig.run();
+    expect(await admission.openWork(TENANT_ID)).toEqual([{ submissionId: SUBMISSION_ID, records: 50, lane: 'small' }]);
+
+    await finishAll(rig, upTo(300));
+    await rig.world.submissions.claimFinalize({
+      submissionId: SUBMISSION_ID,
+      owner: 'f',
+      nowMs: rig.clock.now(),
+      leaseMs: 1,
+    });
+    const counts = { total: 300, pending: 0, succeeded: 300, failed: 0, cancelled: 0 };
+    const end = { state: 'complete', resultsVersion: 1, counts, nowMs: rig.clock.now() } as const;
+    // The finalizer ends here, and never clears what it had open.
+    await rig.world.submissions.finish(SUBMISSION_ID, 'f', end);
+    await rig.minutes(1);
+    expect(await admission.openWork(TENANT_ID)).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { answerRedrive } from '../../../lambdas/domain/redrive/redrive.ts';
 import { encodeBody } from '../../../lambdas/domain/queues/messages.ts';
 import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
 import { makeRecordMessage, makeRow, SUBMISSION_ID } from '../../support/factories.ts';
@@ -430,5 +431,19 @@ describe('a replay that dies at any call', () => {
       expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'succeeded' }, { state: 'retrying' }]);
       expect(rig.clock.now()).toBe(START_MS + 15 * MINUTE_MS);
     }
+  });
+});
+
+describe('a mistake of an operator', () => {
+  it.each([
+    [{ submissionId: 'nope' }, 'submissionId is "nope": there is no such submission, or it has expired.'],
+    [{ submissionId: SUBMISSION_ID, reason: 'broken' }, 'reason is "broken"'],
+    [{ submissionId: SUBMISSION_ID, cursor: '???' }, 'cursor is "???"'],
+  ])('is an answer and no failure: %j', async (event, sentence) => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    const answer = await answerRedrive(rig.deps, event, { remainingMs: () => 800_000 });
+    expect(answer).toEqual({ refused: expect.stringContaining(sentence) });
+    expect(rig.world.telemetry.named('unexpected_error')).toEqual([]);
   });
 });

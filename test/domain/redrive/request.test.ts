@@ -1,5 +1,4 @@
-import { InvalidDataError } from '../../../lambdas/domain/errors.ts';
-import { parseRedriveRequest } from '../../../lambdas/domain/redrive/request.ts';
+import { parseRedriveRequest, RedriveRequestError } from '../../../lambdas/domain/redrive/request.ts';
 
 const parse = (event: unknown) => parseRedriveRequest(event, ['company', 'geo']);
 
@@ -24,12 +23,13 @@ describe('a request', () => {
     [{ submissionId: 'sub_1', dryRun: 'no' }, 'dryRun is "no": set true or false.'],
     [{ submissionId: 'sub_1', limit: 0 }, 'limit is 0: set a whole number from 1 to 1000000.'],
     [{ finishedAfter: 'yesterday' }, 'finishedAfter is "yesterday": set a time like 2026-01-31T12:00:00Z.'],
+    [{ tenantId: 'Acme Ltd' }, 'tenantId is "Acme Ltd": set the id of a tenant.'],
     [{ provider: 'weather' }, 'provider is "weather": use one of company, geo.'],
     [{}, 'Nothing is selected: set at least one of submissionId'],
     ['all', 'The event is "all": send a JSON object'],
     [null, 'The event is null: send a JSON object'],
   ])('that cannot be understood names the field, its value and what is allowed: %j', (event, sentence) => {
-    expect(() => parse(event)).toThrow(InvalidDataError);
+    expect(() => parse(event)).toThrow(RedriveRequestError);
     expect(() => parse(event)).toThrow(sentence);
   });
 });

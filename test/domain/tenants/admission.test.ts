@@ -1,4 +1,9 @@
-import { admit, estimateRecords, type AdmissionInput } from '../../../lambdas/domain/tenants/admission.ts';
+import {
+  admit,
+  countRecords,
+  estimateRecords,
+  type AdmissionInput,
+} from '../../../lambdas/domain/tenants/admission.ts';
 import type { Backlog, OpenWork } from '../../../lambdas/domain/tenants/ports.ts';
 import { START_MS } from '../../support/memory/index.ts';
 
@@ -63,5 +68,16 @@ describe('the estimate of a file that nobody has counted', () => {
     [3e9, undefined, 5_000],
   ])('of %d bytes, %s records expected, is %d', (bytes, expected, records) => {
     expect(estimateRecords(bytes, expected, 5_000)).toBe(records);
+  });
+});
+
+describe('the records of a body that is at hand', () => {
+  it.each([
+    ['a million lines of two bytes', 'a\n'.repeat(1_000_000), 1_000_001],
+    ['lines that end as on an old Mac', 'a\r'.repeat(10), 11],
+    ['an array of objects', `[${'{"a":1,"b":2},'.repeat(9)}{"a":1}]`, 11],
+    ['an array of numbers', `[${'1,'.repeat(9)}1]`, 10],
+  ])('are at most counted: %s', (_what, text, records) => {
+    expect(countRecords(Buffer.from(text))).toBe(records);
   });
 });

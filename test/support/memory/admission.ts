@@ -3,6 +3,7 @@ import type { AdmissionStore, Backlog, OpenWork } from '../../../lambdas/domain/
 export function createMemoryAdmission(): AdmissionStore {
   const tenants = new Map<string, Map<string, OpenWork>>();
   let newest: Backlog | undefined;
+  let withWork: string[] = [];
 
   return {
     async openWork(tenantId) {
@@ -15,6 +16,12 @@ export function createMemoryAdmission(): AdmissionStore {
     },
     async clearOpenWork(tenantId, submissionId) {
       tenants.get(tenantId)?.delete(submissionId);
+    },
+    async tenantsWithWork() {
+      return [...withWork];
+    },
+    async saveTenantsWithWork(ids) {
+      withWork = [...ids];
     },
     async backlog() {
       return structuredClone(newest);
