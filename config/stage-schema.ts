@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isSafeBaseUrl } from '../lambdas/domain/providers/config.ts';
+import { between, matching, oneOf, whole } from './fields.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -10,17 +11,6 @@ const LOG_RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-const whole = (minimum: number, maximum: number, unit: string) => {
-  const remedy = `set a whole number of ${unit} from ${minimum} to ${maximum}`;
-  return v.pipe(v.number(remedy), v.integer(remedy), v.minValue(minimum, remedy), v.maxValue(maximum, remedy));
-};
-const between = (minimum: number, maximum: number) => {
-  const remedy = `set a number from ${minimum} to ${maximum}`;
-  return v.pipe(v.number(remedy), v.minValue(minimum, remedy), v.maxValue(maximum, remedy));
-};
-const matching = (pattern: RegExp, remedy: string) => v.pipe(v.string(remedy), v.regex(pattern, remedy));
-const oneOf = <const T extends readonly (string | number)[]>(values: T) =>
-  v.picklist(values, `set one of ${values.join(', ')}`);
 const flag = v.boolean('set true or false');
 
 const limits = v.strictObject({
@@ -117,7 +107,7 @@ const providerOverride = v.strictObject({
     v.pipe(v.string('set a URL'), v.check(isSafeBaseUrl, 'set an https URL without credentials, query or fragment')),
   ),
   ratePerSecond: v.optional(between(0.01, 100_000)),
-  burst: v.optional(whole(0, 100_000, 'calls')),
+  burst: v.optional(whole(1, 100_000, 'calls')),
   maxConcurrentCalls: v.optional(whole(1, 100_000, 'calls')),
   p99Ms: v.optional(whole(1, 900_000, 'milliseconds')),
 });

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { deriveCapacity, type Capacity } from '../lambdas/domain/capacity.ts';
-import { SluiceError } from '../lambdas/domain/errors.ts';
 import { LANES, type Lane } from '../lambdas/domain/model.ts';
 import { PACE_SHARE, sustainedRate, usableRate, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
+import { ConfigError, describeIssue } from './fields.ts';
 import { PROVIDERS } from './providers.ts';
 import { stageSchema } from './stage-schema.ts';
 
@@ -11,25 +11,22 @@ export type StageInput = v.InferInput<typeof stageSchema>;
 /** A stage with every default filled in. */
 export type Stage = v.InferOutput<typeof stageSchema>;
 
-/** A stage is not usable; the message lists every wrong field with its value and the remedy. */
-export class StageError extends SluiceError {}
-
 /**
  * Defines a stage: checks it and fills in its defaults.
  *
- * @throws StageError
+ * @throws ConfigError
  */
 export const defineStage = (input: StageInput): Stage => parseStage(input);
 
 /**
  * Checks what a module exports as a stage.
  *
- * @throws StageError
+ * @throws ConfigError
  */
 export function parseStage(input: unknown): Stage {
   const parsed = v.safeParse(stageSchema, input);
-  if (!parsed.success) throw stageError(parsed.issues.map(describe));
-  const problems = [...contradictions(parsed.output), ...unknownProviders(parsed.output)];
+  if (!parsed.success) throw stageError(parsed.issues.map((issue) => describeIssue(issue, 'a stage')));
+  const problems = [...contradictions(parsed.output), ...providerProblems(parsed.output)];
   if (problems.length > 0) throw stageError(problems, parsed.output.name);
   return parsed.output;
 }
@@ -137,22 +134,19 @@ function brokenPromises(stage: Stage): string[] {
   return problems;
 }
 
-function unknownProviders({ providers }: Stage): string[] {
-  const known = PROVIDERS.map(({ name }) => name);
-  return Object.keys(providers)
-    .filter((name) => !known.includes(name))
-    .map((name) => `providers.${name} is not in config/providers.ts, which has ${known.join(', ')}: correct the name`);
+function providerProblems({ providers }: Stage): string[] {
+  const known = new Map(PROVIDERS.map((provider) => [provider.name, provider]));
+  return Object.entries(providers).flatMap(([name, { p99Ms = 0 }]) => {
+    const provider = known.get(name);
+    if (provider === undefined) {
+      const names = [...known.keys()].join(', ');
+      return `providers.${name} is not in config/providers.ts, which has ${names}: correct the name`;
+    }
+    if (p99Ms <= provider.timeoutMs) return [];
+    const { timeoutMs } = provider;
+    return `providers.${name}.p99Ms is ${p99Ms}, above its timeoutMs (${timeoutMs}): lower it, or wait longer for answers`;
+  });
 }
 
-function describe(issue: v.BaseIssue<unknown>): string {
-  const path = v.getDotPath(issue) ?? 'the stage';
-  if (issue.type !== 'strict_object') return `${path} is ${JSON.stringify(issue.input) ?? 'missing'}: ${issue.message}`;
-  return issue.expected === 'never'
-    ? `${path} is not a field of a stage: remove it or correct its name`
-    : `${path} is missing: set it`;
-}
-
-const stageError = (problems: readonly string[], name?: string): StageError =>
-  new StageError(
-    `${name === undefined ? 'A stage' : `Stage "${name}"`} in config/stages is not usable:\n- ${problems.join('\n- ')}`,
-  );
+const stageError = (problems: readonly string[], name?: string): ConfigError =>
+  new ConfigError(`${name === undefined ? 'A stage' : `Stage "${name}"`} in config/stages`, problems);

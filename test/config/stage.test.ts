@@ -1,4 +1,5 @@
-import { capacityOf, clearableRecords, defineStage, providersOf, StageError } from '../../config/stage.ts';
+import { ConfigError } from '../../config/fields.ts';
+import { capacityOf, clearableRecords, defineStage, providersOf } from '../../config/stage.ts';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
 
@@ -74,7 +75,7 @@ describe('a stage', () => {
       'limits.maxRecords is 1000000, but the slowest provider lets 99288 records through',
     ],
   ])('with %j is refused, naming field, value and remedy', (change, message) => {
-    expect(define(change)).toThrow(StageError);
+    expect(define(change)).toThrow(ConfigError);
     expect(define(change)).toThrow(message);
   });
 

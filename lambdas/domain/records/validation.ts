@@ -34,7 +34,8 @@ export function compileSchema(name: string, schema: JsonSchema, whole: string): 
 /** Checks a schema against the standard itself. For tests and tools. Throws InvalidDataError. */
 export function checkSchema(name: string, schema: JsonSchema): void {
   try {
-    compiler({ validateSchema: true, meta: true }).compile(schema);
+    thorough ??= compiler({ validateSchema: true, meta: true });
+    thorough.compile(schema);
   } catch (cause) {
     throw unusable(name, cause);
   }
@@ -42,6 +43,7 @@ export function checkSchema(name: string, schema: JsonSchema): void {
 
 /** One for all schemas: making it takes longer than compiling one. */
 let shared: Ajv | undefined;
+let thorough: Ajv | undefined;
 
 /** Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema. */
 function compiler(options: { validateSchema: boolean; meta: boolean }): Ajv {

@@ -1,0 +1,166 @@
+import * as v from 'valibot';
+import { checkSchema } from '../lambdas/domain/records/validation.ts';
+import { SluiceError } from '../lambdas/domain/errors.ts';
+import { isSafeBaseUrl, type AnswerClass, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
+import { prepareProviders } from '../lambdas/domain/providers/provider.ts';
+import { between, ConfigError, describeIssue, matching, whole } from './fields.ts';
+
+const ANSWER_CLASSES = {
+  found: 'found',
+  not_found: 'not_found',
+  permanent: 'permanent',
+  transient: 'transient',
+  not_ready: 'not_ready',
+  throttled: 'throttled',
+  auth: 'auth',
+} as const satisfies { [Class in AnswerClass]: Class };
+const answerClass = v.enum(ANSWER_CLASSES, `set one of ${Object.keys(ANSWER_CLASSES).join(', ')}`);
+const fieldName = v.pipe(v.string('name a field'), v.nonEmpty('name a field'));
+/** RFC 9110, 5.6.2. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Headers that the HTTP client sets itself, or that change how the request is framed. */
+const RESERVED_HEADERS = /^(host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
+const PATH_FORM = /^\/(?:[^{}?#\s]|\{[^{}\s]+\})*$/;
+
+const providerSchema = v.strictObject({
+  name: matching(/^[a-z][a-z0-9_]{0,31}$/, 'use up to 32 lower-case letters, digits and _, a letter first'),
+  baseUrl: v.pipe(
+    v.string('set a URL'),
+    v.check(isSafeBaseUrl, 'set an https URL without credentials, query or fragment'),
+  ),
+  path: matching(PATH_FORM, 'begin with /, close every {field}, and leave out blanks, ? and #'),
+  lookup: v.pipe(
+    v.array(fieldName, 'set a list of record fields'),
+    v.minLength(1, 'list at least one field of the record'),
+    v.check((fields) => new Set(fields).size === fields.length, 'list every field once'),
+  ),
+  auth: v.strictObject({
+    header: v.pipe(
+      matching(HEADER_NAME, 'set the name of a header, like Authorization'),
+      v.check((name) => !RESERVED_HEADERS.test(name), 'name another header: the HTTP client sets this one itself'),
+    ),
+    prefix: matching(/^[\t\x20-\x7e]*$/, 'set printable ASCII without line breaks, or "" for none'),
+  }),
+  timeoutMs: whole(100, 120_000, 'milliseconds'),
+  maxBodyBytes: whole(1, 256 * 1024, 'bytes'),
+  ratePerSecond: between(0.01, 100_000),
+  burst: whole(1, 100_000, 'calls'),
+  maxConcurrentCalls: v.exactOptional(whole(1, 100_000, 'calls')),
+  p99Ms: whole(1, 120_000, 'milliseconds'),
+  answers: v.strictObject({
+    statuses: v.record(matching(/^[2-5](?:\d\d|xx)$/, 'use a status like 404 or a family like 4xx'), answerClass),
+    bodyCodes: v.exactOptional(
+      v.strictObject({
+        pointer: matching(/^(?:\/(?:[^~]|~[01])*)+$/, 'set a JSON pointer like /error/code'),
+        classes: v.record(v.string(), answerClass),
+      }),
+    ),
+  }),
+  notReadySeconds: v.exactOptional(whole(1, 7 * 86_400, 'seconds')),
+  canary: v.record(
+    v.string(),
+    v.pipe(v.string('set a text'), v.nonEmpty('set a text')),
+    'set the lookup of a record that the provider always answers',
+  ),
+  responseSchema: v.record(v.string(), v.unknown(), 'set a JSON Schema'),
+} satisfies Record<keyof ProviderConfig, v.GenericSchema>);
+
+const recordSchemaForm = v.looseObject({
+  type: v.literal('object', 'set "object"'),
+  properties: v.record(v.string(), v.unknown(), 'declare the fields of a record'),
+});
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks the configured providers and the record schema, so that what no function could start with fails the synthesis.
+ *
+ * @throws ConfigError
+ */
+export function checkConfiguration(providers: readonly unknown[], recordSchema: unknown): void {
+  const form = v.safeParse(recordSchemaForm, recordSchema);
+  const recordProblems = form.success
+    ? jsonSchemaProblems('the schema', form.output)
+    : form.issues.map((issue) => describeIssue(issue, 'the schema'));
+  if (form.success && !Object.hasOwn(form.output.properties, 'record_id')) {
+    recordProblems.push('properties.record_id is missing: declare it, results and searches name records by it');
+  }
+  if (recordProblems.length > 0 || !form.success) throw new ConfigError('config/record.schema.json', recordProblems);
+  const problems = providerProblems(providers, Object.keys(form.output.properties));
+  if (problems.length > 0) throw new ConfigError('config/providers.ts', problems);
+}
+
+function providerProblems(providers: readonly unknown[], fields: readonly string[]): string[] {
+  if (providers.length === 0) return ['PROVIDERS is empty: list at least one provider'];
+  const problems: string[] = [];
+  const usable: ProviderConfig[] = [];
+  for (const [index, input] of providers.entries()) {
+    const parsed = v.safeParse(providerSchema, input);
+    const name = v.is(v.looseObject({ name: v.string() }), input) ? input.name : `PROVIDERS[${index}]`;
+    const found = parsed.success
+      ? contradictions(parsed.output, fields)
+      : parsed.issues.map((issue) => describeIssue(issue, 'a provider'));
+    problems.push(...found.map((problem) => `${name}: ${problem}`));
+    if (usable.some((other) => other.name === name)) problems.push(`${name}: name is used twice: rename one of them`);
+    if (parsed.success) usable.push(parsed.output);
+  }
+  return problems.length > 0 ? problems : preparationProblems(usable);
+}
+
+/** What a schema cannot see, since it is about two fields. */
+function contradictions(provider: ProviderConfig, fields: readonly string[]): string[] {
+  const { path, lookup, timeoutMs, p99Ms, canary, answers, responseSchema } = provider;
+  const placeholders = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, field = '']) => field);
+  const problems = [
+    ...placeholders
+      .filter((field) => !lookup.includes(field))
+      .map((field) => `path is "${path}", but lookup does not list "${field}": add it, or correct the placeholder`),
+    ...lookup
+      .filter((field) => !fields.includes(field))
+      .map(
+        (field) =>
+          `lookup lists "${field}", which config/record.schema.json does not declare: declare it, or correct the name`,
+      ),
+    ...Object.keys(canary)
+      .filter((field) => !lookup.includes(field))
+      .map((field) => `canary.${field} is not a lookup field: remove it or correct its name`),
+  ];
+  if (p99Ms > timeoutMs) {
+    problems.push(`p99Ms is ${p99Ms}, above timeoutMs (${timeoutMs}): lower it, or wait longer for answers`);
+  }
+  if (!Object.values(answers.statuses).includes('found')) {
+    problems.push('answers.statuses has no "found": give the status of a success, like 200, that class');
+  }
+  return [...problems, ...jsonSchemaProblems('responseSchema', responseSchema)];
+}
+
+/** A misspelt keyword, format or type, a broken pattern, and a required property that is not declared. */
+function jsonSchemaProblems(place: string, schema: JsonSchema): string[] {
+  try {
+    checkSchema(place, schema);
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    return [error.message];
+  }
+  const { properties, required } = v.parse(
+    v.looseObject({ properties: v.optional(v.looseObject({}), {}), required: v.optional(v.array(v.string()), []) }),
+    schema,
+  );
+  return required
+    .filter((name) => !Object.hasOwn(properties, name))
+    .map(
+      (name) =>
+        `${place}: required names "${name}", which properties does not declare: declare it, or correct the name`,
+    );
+}
+
+/** What only the worker's own preparation finds: answers that do not fit into a row, a canary without a request. */
+function preparationProblems(providers: readonly ProviderConfig[]): string[] {
+  try {
+    prepareProviders(providers);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    return [error.message];
+  }
+}
