@@ -127,6 +127,7 @@ async function openCloud(
     usedStatements: () => authorizer.usedStatements(),
     unusedStatements: () => authorizer.unusedStatements(),
     refusedWithout: (statement) => authorizer.refusedWithout(statement),
+    withhold: (statement) => authorizer.withhold(statement),
     faults,
     calls: () => log.counts(),
     onCall: (observer) => log.observe(observer),

@@ -270,6 +270,8 @@ export interface Cloud {
    * decided from the questions that were asked, without running anything again.
    */
   refusedWithout(statement: StatementReference): Promise<readonly Omit<Denial, 'atMs'>[]>;
+  /** Decides as if the policies lacked a statement, until the returned function is called. One statement at a time. */
+  withhold(statement: StatementReference): () => void;
   readonly faults: Faults;
   calls(): readonly CallCount[];
   /** Registers an observer of every call; call the returned function to remove it. */

@@ -12,6 +12,8 @@ export interface DrillReport {
   readonly accounted: number;
   /** Records that could have succeeded and did not: must be 0. */
   readonly goodFailed: number;
+  /** Succeeded records whose line lacks the record that was sent: must be 0. */
+  readonly blank: number;
   /** Provider calls beyond one per good record and provider, and the same in percent of those. */
   readonly extraCalls: number;
   readonly extraCallsPercent: number;
@@ -30,7 +32,11 @@ export interface DrillReport {
 const lineSchema = v.pipe(
   v.string(),
   v.parseJson(),
-  v.object({ recordNo: v.number(), reason: v.optional(v.string()) }),
+  v.object({
+    recordNo: v.number(),
+    reason: v.optional(v.string()),
+    record: v.optional(v.record(v.string(), v.unknown()), {}),
+  }),
 );
 type Line = v.InferOutput<typeof lineSchema>;
 
@@ -66,6 +72,9 @@ export async function account(
     records,
     accounted,
     goodFailed: failed.filter((reason) => reason !== BAD_RECORD).length,
+    blank: [...lines.values()]
+      .flat()
+      .filter(({ reason, record }) => reason === undefined && Object.keys(record).length === 0).length,
     ...(await callsOf(rig, good)),
     doubleOutcomes,
     retried: [...rows.values()].filter(({ succeeded, attempts }) => succeeded && attempts > 1).length,

@@ -82,7 +82,8 @@ export async function submitText({ client }: Rig, content: string): Promise<Subm
 }
 
 const finished = ({ counts }: SubmissionView): number => counts.succeeded + counts.failed + counts.cancelled;
-export const isClosed = ({ state }: SubmissionView): boolean => CLOSED_STATES.some((closed) => closed === state);
+export const isClosed = ({ state }: Pick<SubmissionView, 'state'>): boolean =>
+  CLOSED_STATES.some((closed) => closed === state);
 
 /** Waits until at least so many records have an outcome, or all of them. */
 export async function untilFinished({ client }: Rig, id: string, records: number, timeoutMs: number): Promise<number> {

@@ -29,6 +29,8 @@ export class Authorizer {
   readonly #decisions = new Map<string, { query: AuthorizationQuery; decision: Decision }>();
   readonly #uses = new Map<string, Map<string, number>>();
   readonly #denials: Denial[] = [];
+  /** Decides in place of this one while a statement is withheld. */
+  #reduced: Authorizer | undefined;
 
   constructor(
     policies: PolicySet,
@@ -47,14 +49,20 @@ export class Authorizer {
   async authorize(query: AuthorizationQuery): Promise<AuthorizationDecision> {
     if (query.principal.kind === 'operator') return ALLOWED;
     const decision = await this.decide(query);
-    if (decision.allowed) for (const id of decision.statements) this.#countUse(id, query.action);
-    else this.#recordDenial(query.principal, decision);
+    if (!decision.allowed) this.#recordDenial(query.principal, decision);
+    // Statements behind one that is withheld have other positions.
+    else if (this.#reduced === undefined) {
+      for (const id of decision.statements) this.#countUse(id, query.action);
+    }
     return decision;
   }
 
   /** Decides without recording anything. */
   async decide(query: AuthorizationQuery): Promise<Decision> {
     if (query.principal.kind === 'operator') return ALLOWED;
+    if (this.#reduced !== undefined) {
+      return this.#reduced.decide({ ...query, principal: withRoleOf(query.principal, this.#reduced.#policies) });
+    }
     const { values, cacheKey } = relevantContext(this.#contextOf(query), this.#mentionedBy(query.principal));
     const key = `${query.principal.arn}\n${query.action}\n${query.resource}\n${cacheKey}`;
     const known = this.#decisions.get(key);
@@ -70,8 +78,8 @@ export class Authorizer {
    * without running anything again.
    */
   async refusedWithout(statement: StatementReference): Promise<Omit<Denial, 'atMs'>[]> {
-    const policies = withoutStatement(this.#policies, statement);
-    const other = new Authorizer(policies, this.#keys, { region: this.#region, accountId: this.#accountId });
+    const other = this.#without(statement);
+    const policies = other.#policies;
     const refused: Omit<Denial, 'atMs'>[] = [];
     for (const { query, decision } of this.#decisions.values()) {
       if (!decision.allowed) continue;
@@ -81,6 +89,20 @@ export class Authorizer {
       refused.push({ principal: principal.arn, functionName: principal.functionName, action, resource, message });
     }
     return refused;
+  }
+
+  /** Decides as if the policies lacked this statement, until the returned function is called. One statement at a time. */
+  withhold(statement: StatementReference): () => void {
+    const reduced = this.#without(statement);
+    this.#reduced = reduced;
+    return () => {
+      if (this.#reduced === reduced) this.#reduced = undefined;
+    };
+  }
+
+  #without(statement: StatementReference): Authorizer {
+    const policies = withoutStatement(this.#policies, statement);
+    return new Authorizer(policies, this.#keys, { region: this.#region, accountId: this.#accountId });
   }
 
   denials(): readonly Denial[] {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { StatementReference } from '../../contract.ts';
 import { Authorizer } from '../../aws/authorization/authorizer.ts';
 import { keysByResource } from '../../aws/authorization/keys.ts';
 import { collectPolicies } from '../../aws/authorization/policies.ts';
@@ -10,7 +11,7 @@ import { allow, getAtt, role, writeAssembly } from './fixture.ts';
 
 const environment = { region: 'us-east-1', accountId: '123456789012' };
 
-test('a statement that something needed is told from one that another makes up for', async () => {
+test('a statement that something needs is told from one that another makes up for, and can be withheld for a time', async () => {
   const assembly = writeAssembly({
     Test: {
       Resources: {
@@ -39,18 +40,19 @@ test('a statement that something needed is told from one that another makes up f
     await authorizer.authorize({ principal, action, resource });
   }
 
+  const statement = (index: number): StatementReference => ({
+    owner: own.name,
+    functionNames: [],
+    kind: 'identity',
+    policy: 'Inline',
+    index,
+    sid: undefined,
+    effect: 'Allow',
+    actions: [],
+    resources: [],
+  });
   const refusedWithout = async (index: number): Promise<unknown> => {
-    const refused = await authorizer.refusedWithout({
-      owner: own.name,
-      functionNames: [],
-      kind: 'identity',
-      policy: 'Inline',
-      index,
-      sid: undefined,
-      effect: 'Allow',
-      actions: [],
-      resources: [],
-    });
+    const refused = await authorizer.refusedWithout(statement(index));
     return refused.map(({ functionName, action, message }) => [functionName, action, message]);
   };
   expect(await refusedWithout(0)).toEqual([
@@ -62,4 +64,16 @@ test('a statement that something needed is told from one that another makes up f
   ]);
   expect([await refusedWithout(1), await refusedWithout(2)]).toEqual([[], []]);
   expect(authorizer.denials().map(({ action }) => action)).toEqual(['sqs:PurgeQueue']);
+
+  const used = authorizer.usedStatements();
+  const giveBack = authorizer.withhold(statement(0));
+  const send = async (): Promise<boolean> =>
+    (await authorizer.authorize({ principal, action: 'sqs:SendMessage', resource })).allowed;
+  const remove = async (): Promise<boolean> =>
+    (await authorizer.authorize({ principal, action: 'sqs:DeleteMessage', resource })).allowed;
+  expect([await send(), await remove()]).toEqual([false, true]);
+  expect(authorizer.denials().map(({ action }) => action)).toEqual(['sqs:PurgeQueue', 'sqs:SendMessage']);
+  expect(authorizer.usedStatements()).toEqual(used);
+  giveBack();
+  expect([await send(), await remove()]).toEqual([true, true]);
 });

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { markdownTable } from 'markdown-table';
+import type { StatementReference } from '../cloud/index.ts';
+import { parseOptions, textOption, wholeNumber } from '../options.ts';
+import { account, beginCount } from './account.ts';
+import { isClosed, reconcileNow, startRig, submitGenerated, type Rig } from './rig.ts';
+import { waitFor } from './wait.ts';
+
+const USAGE = `Usage: npm run drill -- permissions [options]
+  --only TEXT  statements whose name contains this, such as "finalizer" or "worker bulk WriteOutcomes"
+  --records N  records of the file that is open meanwhile (default: 1000)
+  --json       last line of standard output: one JSON array
+
+Every statement of every role is taken away while a file is open, until a call was denied and some seconds more, and given back.
+A statement that nothing asks for while the file runs is listed with 0 denials.`;
+
+/** How long a statement stays away after its first denial. */
+const HOLD_MS = 5_000;
+/** Within this time a statement that the file needs was asked for. */
+const DENIAL_WAIT_MS = 90_000;
+const END_WAIT_MS = 600_000;
+const EVERY_MS = 1_000;
+/** Functions that answer the API: a request must provoke the denial. */
+const API_FUNCTIONS = ['authorizer', 'submit', 'status'];
+/**
+ * Statements whose loss the function itself does not notice: its event source polls with the role, and Lambda writes the log. The
+ * alarms about waiting work find the first; the second hides lines and changes nothing.
+ */
+const UNNOTICED = ['ConsumeQueue', 'WriteOwnLog'];
+
+interface PermissionReport {
+  readonly statement: string;
+  readonly denials: number;
+  readonly state: string;
+  readonly lost: number;
+  readonly blank: number;
+  readonly doubled: number;
+  readonly goodFailed: number;
+  /** Whether the function counted what its alarm looks at; undefined where the function cannot notice. */
+  readonly alarm: boolean | undefined;
+  /** From the return of the statement to the end of the submission. */
+  readonly secondsAfter: number;
+}
+
+const COLUMNS: readonly (keyof PermissionReport)[] = [
+  'statement',
+  'denials',
+  'state',
+  'lost',
+  'blank',
+  'doubled',
+  'goodFailed',
+  'alarm',
+  'secondsAfter',
+];
+
+/** A statement with the function that it belongs to. */
+interface OwnedStatement {
+  readonly reference: StatementReference;
+  readonly service: string;
+  readonly lane: string | undefined;
+  readonly sid: string;
+}
+
+const nameOf = ({ service, lane, sid }: OwnedStatement): string =>
+  [service, lane, sid].filter((part) => part !== undefined).join(' ');
+
+/** @returns the exit code: 0 when every run kept every record */
+export async function runPermissionDrill(args: readonly string[]): Promise<number> {
+  const options = {
+    only: { type: 'string' },
+    records: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean' },
+  } as const;
+  const values = parseOptions([...args], options, USAGE);
+  if (values['help'] === true) {
+    console.log(USAGE);
+    return 0;
+  }
+  const only = textOption(values, 'only') ?? '';
+  const records = wholeNumber(values, 'records', 501, 100_000) ?? 1_000;
+  const rig = await startRig();
+  const reports: PermissionReport[] = [];
+  try {
+    for (const statement of statementsOf(rig).filter((each) => nameOf(each).includes(only))) {
+      const report = await runWithout(rig, statement, records);
+      console.log(
+        `${report.statement}: ${report.denials} denials, ${report.state} ${report.secondsAfter} s after the return`,
+      );
+      reports.push(report);
+    }
+  } finally {
+    await rig.stop();
+  }
+  const rows = reports.map((report) => COLUMNS.map((column) => String(report[column] ?? '–')));
+  console.log(`\n${markdownTable([[...COLUMNS], ...rows])}`);
+  if (values['json'] === true) console.log(JSON.stringify(reports));
+  return reports.length > 0 && reports.every(isKept) ? 0 : 1;
+}
+
+const isKept = ({ lost, blank, doubled, goodFailed, denials, alarm }: PermissionReport): boolean =>
+  lost + blank + doubled + goodFailed === 0 && (denials === 0 || alarm !== false);
+
+/** Those of the functions that work by themselves or answer the API; redrive runs by hand. */
+function statementsOf({ sluice: { cloud, functions } }: Rig): OwnedStatement[] {
+  return [...cloud.usedStatements(), ...cloud.unusedStatements()]
+    .filter(({ kind, effect }) => kind === 'identity' && effect === 'Allow')
+    .flatMap((reference) => {
+      const spec = functions.specs.find(({ name }) => reference.functionNames.includes(name));
+      const service = spec?.environment['POWERTOOLS_SERVICE_NAME'];
+      if (service === undefined || service === 'redrive') return [];
+      return [{ reference, service, lane: spec?.environment['LANE'], sid: reference.sid ?? '' }];
+    })
+    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+async function runWithout(rig: Rig, statement: OwnedStatement, records: number): Promise<PermissionReport> {
+  const { cloud } = rig.sluice;
+  const startedAtMs = Date.now();
+  const denied = (): number =>
+    cloud
+      .denials()
+      .filter(
+        ({ atMs, functionName }) =>
+          atMs >= startedAtMs && statement.reference.functionNames.includes(functionName ?? ''),
+      ).length;
+  await beginCount(rig);
+  const { id } = await submitGenerated(rig, records);
+  const giveBack = cloud.withhold(statement.reference);
+  try {
+    await untilDenied(rig, statement, id, denied);
+    if (denied() > 0) await sleep(HOLD_MS);
+  } finally {
+    giveBack();
+  }
+  const returnedAt = performance.now();
+  await untilEnded(rig, id);
+  const secondsAfter = Math.round((performance.now() - returnedAt) / 100) / 10;
+  const told = await account(rig, await rig.client.submission(id));
+  return {
+    statement: nameOf(statement),
+    denials: denied(),
+    state: told.state,
+    lost: records - told.accounted - told.doubleOutcomes,
+    blank: told.blank,
+    doubled: told.doubleOutcomes,
+    goodFailed: told.goodFailed,
+    alarm: UNNOTICED.includes(statement.sid) ? undefined : countsFor(rig, statement, startedAtMs),
+    secondsAfter,
+  };
+}
+
+/** Until the first denial; a file that ends without one did not need the statement. */
+async function untilDenied(rig: Rig, { service }: OwnedStatement, id: string, denied: () => number): Promise<void> {
+  const giveUpAtMs = performance.now() + DENIAL_WAIT_MS;
+  while (denied() === 0 && performance.now() < giveUpAtMs) {
+    if (API_FUNCTIONS.includes(service)) await useTheApi(rig, id);
+    else if (await hasEnded(rig, id)) return;
+    else await reconcile(rig, id);
+    await sleep(EVERY_MS);
+  }
+}
+
+/** Every kind of request that the API's functions answer. What is refused meanwhile is what the drill is about. */
+async function useTheApi(rig: Rig, id: string): Promise<void> {
+  const requests = [
+    async () => rig.client.submission(id),
+    async () => rig.client.results(id),
+    async () => submitGenerated(rig, 1),
+  ];
+  await Promise.allSettled(requests.map(async (request) => request()));
+}
+
+/** As it runs every minute in an account, where it may be denied as well. */
+async function reconcile(rig: Rig, id: string): Promise<void> {
+  await Promise.allSettled([reconcileNow(rig, id)]);
+}
+
+async function hasEnded({ submissions }: Rig, id: string): Promise<boolean> {
+  const submission = await submissions.get(id);
+  return submission !== undefined && isClosed(submission);
+}
+
+async function untilEnded(rig: Rig, id: string): Promise<void> {
+  await waitFor(
+    async () => {
+      if (await hasEnded(rig, id)) return true;
+      await reconcile(rig, id);
+      return undefined;
+    },
+    { what: `the end of ${id}`, timeoutMs: END_WAIT_MS, everyMs: EVERY_MS },
+  );
+}
+
+/** Whether the metric rose that the alarm about denied calls, or for the authorizer that about failed invocations, looks at. */
+function countsFor({ sluice }: Rig, { service, lane, reference }: OwnedStatement, sinceMs: number): boolean {
+  const fromMs = Math.floor(sinceMs / 60_000) * 60_000;
+  return sluice.metrics.store.list().some((metric) => {
+    const { name, dimensions } = metric;
+    const isOwn =
+      dimensions['service'] === service && (lane === undefined || dimensions['lane'] === lane)
+        ? /^(?:Worker)?Misconfigurations$/.test(name)
+        : service === 'authorizer' &&
+          name === 'Errors' &&
+          reference.functionNames.includes(dimensions['FunctionName'] ?? '');
+    return isOwn && sluice.metrics.store.points(metric, fromMs).some(({ sum }) => sum > 0);
+  });
+}
