@@ -1,21 +1,28 @@
 /**
- * Runs every static check and prints one line for each; what a failing one said follows its line.
+ * Runs every static check side by side. Each one's output follows when it ends, behind its name; the last
+ * lines say how all of them came out.
  *
  * `npm run check` runs all of them, `npm run check -- lint types` only those whose names start so.
  */
-import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import * as v from 'valibot';
 import { requireNode } from './require-node.mjs';
 
 await requireNode();
+const { concurrently } = await import('concurrently');
 
 const root = resolve(import.meta.dirname, '..');
+const closeEvents = v.array(
+  v.object({
+    command: v.object({ name: v.string() }),
+    exitCode: v.union([v.number(), v.string()]),
+    timings: v.object({ durationSeconds: v.number() }),
+  }),
+);
 
-/** `informs`: what it printed is shown at the end. @typedef {{ name: string, command: string, informs?: boolean }} Check */
-
-/** Longest first, so that the last one to finish is a short one. @type {Check[]} */
+/** Longest first, so that the last one to finish is a short one. @type {{ name: string, command: string }[]} */
 const checks = [
   ...stageNames().map((stage) => ({
     name: `synth:${stage}`,
@@ -30,9 +37,11 @@ const checks = [
   { name: 'unused', command: 'knip' },
   { name: 'lint', command: 'oxlint' },
   { name: 'openapi', command: 'node scripts/ts.mjs scripts/openapi.ts --check' },
+  { name: 'openapi', command: 'node scripts/ts.mjs scripts/openapi.ts --check' },
   { name: 'licences', command: 'node scripts/licences.mjs --check' },
   { name: 'format', command: 'prettier --check --log-level warn .' },
-  { name: 'lines', command: 'node scripts/lines.mjs', informs: true },
+  // Informs: it never fails.
+  { name: 'lines', command: 'node scripts/lines.mjs' },
 ];
 
 const wanted = process.argv.slice(2);
@@ -42,51 +51,19 @@ if (selected.length === 0) {
   process.exit(1);
 }
 
-const waiting = [...selected];
-/** @type {string[]} */
-const failed = [];
-/** @type {string[]} */
-const reports = [];
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
-for (const report of reports) console.log(`\n${report}\n`);
+const PATH = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+const { result } = concurrently(
+  selected.map((check) => ({ ...check, env: { PATH } })),
+  { cwd: root, group: true, maxProcesses: Math.max(2, availableParallelism()), prefix: 'name' },
+);
+const ended = v.parse(closeEvents, await result.catch((/** @type {unknown} */ events) => events));
+for (const { command, exitCode, timings } of ended) {
+  const seconds = timings.durationSeconds.toFixed(1).padStart(6);
+  console.log(`${exitCode === 0 ? 'ok  ' : 'FAIL'}  ${command.name.padEnd(24)}${seconds} s`);
+}
+const failed = ended.filter(({ exitCode }) => exitCode !== 0).map(({ command }) => command.name);
 console.log(failed.length === 0 ? `All ${selected.length} checks passed.` : `Failed: ${failed.join(', ')}.`);
-process.exit(failed.length === 0 ? 0 : 1);
-
-/** Takes checks off the list until it is empty. */
-async function work() {
-  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-    const startedAt = performance.now();
-    const { passed, output } = await run(check.command);
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    console.log(`${passed ? 'ok  ' : 'FAIL'}  ${check.name.padEnd(24)}${seconds.padStart(6)} s`);
-    if (passed && check.informs === true) reports.push(output);
-    if (passed) continue;
-    failed.push(check.name);
-    console.log(`\n$ ${check.command}\n${output}\n`);
-  }
-}
-
-/**
- * @param {string} command
- * @returns {Promise<{ passed: boolean, output: string }>}
- */
-function run(command) {
-  const PATH = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
-  const child = spawn(command, {
-    cwd: root,
-    shell: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => (output += text));
-  }
-  return new Promise((done) => {
-    child.on('error', (error) => done({ passed: false, output: error.message }));
-    child.on('close', (code) => done({ passed: code === 0, output: output.trim() }));
-  });
-}
+process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** The stages an adopter has defined: one file each. */
 function stageNames() {
