@@ -66,15 +66,15 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'start all calls at the first slot',
-    file: 'lambdas/domain/providers/pacer.ts',
+    file: 'lambdas/domain/providers/slots.ts',
     find: '(_, index) => firstSlotMs + index * interval',
     by: '() => firstSlotMs',
   },
   {
     name: 'ask every provider again on a retry',
     file: worker('enrich.ts'),
-    find: 'if (Object.hasOwn(answers, config.name)) continue;',
-    by: '',
+    find: 'if (Object.hasOwn(answers, config.name) || ',
+    by: 'if (',
   },
   {
     name: 'let an older generation overwrite a row',
@@ -121,14 +121,14 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'notice a cancellation seconds late',
     file: worker('triage.ts'),
-    find: 'if (submission.stop !== undefined) return stopped',
-    by: 'if (submission.stop !== undefined && nowMs - submission.stop.atMs > 3_000) return stopped',
+    find: 'if (isStopped(submission, message.generation)) return',
+    by: 'if (isStopped(submission, message.generation) && nowMs - (submission.stop?.atMs ?? 0) > 3_000) return',
   },
   {
     name: 'start writes without the time to end them',
     file: worker('process-batch.ts'),
-    find: 'budget.remainingMs() >= WRITE_RESERVE_MS;',
-    by: 'WRITE_RESERVE_MS > 0;',
+    find: 'budget.remainingMs() >= WRITE_RESERVE_MS }',
+    by: 'WRITE_RESERVE_MS > 0 }',
   },
   {
     name: 'delete a dead letter before its replay is sent',
@@ -156,8 +156,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'charge records for an outage',
-    file: 'lambdas/domain/providers/round.ts',
-    find: "result.reason !== 'internal_error' && verdict.outage;",
-    by: 'verdict.outage && row.consecutiveFailures() < 0;',
+    file: 'lambdas/domain/providers/lookup-batch.ts',
+    find: "decision.isProvider &&\n    !(outcome.kind === 'answer'",
+    by: "decision.isProvider && nowMs < 0 &&\n    !(outcome.kind === 'answer'",
   },
 ];
