@@ -67,12 +67,29 @@ export class ShortReadError extends SluiceError {
   }
 }
 
+/**
+ * What was read again is not what fan-out sent, or is not there although the record succeeded. Nothing may be made of it: the work waits,
+ * everything is kept, and an alarm rings. Retryable, because the file can be restored.
+ */
+export class UnverifiedInputError extends SluiceError {
+  constructor(message: string) {
+    super(message, { retryable: true });
+  }
+}
+
 /** True for a failure that is expected to pass: a dependency that throttled, failed or did not answer. */
 export const isPassingFailure = (error: unknown): error is SluiceError =>
   error instanceof SluiceError && error.retryable;
 
-/** The error, or the one among its causes, that a person must do something about. */
-export function misconfigurationIn(error: unknown): DependencyMisconfiguredError | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof DependencyMisconfiguredError) return at;
+/** The error, or the one among its causes, of a class. */
+function causeOf<E extends Error>(error: unknown, Wanted: new (...args: never[]) => E): E | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Wanted) return at;
   return undefined;
 }
+
+/** The error, or the one among its causes, that a person must do something about. */
+export const misconfigurationIn = (error: unknown): DependencyMisconfiguredError | undefined =>
+  causeOf(error, DependencyMisconfiguredError);
+
+export const unverifiedInputIn = (error: unknown): UnverifiedInputError | undefined =>
+  causeOf(error, UnverifiedInputError);

@@ -106,10 +106,17 @@ export interface Counts {
 }
 
 /** Outcomes of the records of one chunk, as sets of offsets in the chunk (0 to 249). `succeeded` wins over any failure. */
+/** Where a chunk begins in its source. `crc` is the CRC-32 of its bytes, from its first record to its last: noted when all were read. */
+export interface ChunkStart {
+  byteOffset: number;
+  line: number;
+  crc?: number;
+}
+
 export interface LedgerChunk {
   chunk: number;
   /** Position in the source of the chunk's first record; absent when a worker was faster than fan-out's bookkeeping. */
-  start?: { byteOffset: number; line: number };
+  start?: ChunkStart;
   /** Records in this chunk where that is less than {@link CHUNK_RECORDS} or fan-out has ended; absent = CHUNK_RECORDS. */
   size?: number;
   succeeded: ReadonlySet<number>;

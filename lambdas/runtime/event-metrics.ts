@@ -1,4 +1,4 @@
-import { isPassingFailure, misconfigurationIn } from '../domain/errors.ts';
+import { isPassingFailure, misconfigurationIn, unverifiedInputIn } from '../domain/errors.ts';
 import type { Lane } from '../domain/model.ts';
 import type { DomainEvent } from '../domain/telemetry.ts';
 import {
@@ -25,14 +25,21 @@ export interface MetricPoint {
  */
 export function pointsOf(event: DomainEvent, workerOf?: Lane): MetricPoint[] {
   const points = ownPointsOf(event, workerOf);
-  if (misconfigurationIn(event.error) === undefined) return points;
-  // Whatever met it: by this figure an alarm says who is refused. It is no failure that passes, too.
-  const metric = workerOf === undefined ? SERVICE_METRICS.misconfigurations : LANE_METRICS.workerMisconfigurations;
+  const metric = waitsForAPerson(event.error, workerOf);
+  if (metric === undefined) return points;
+  // Whatever met it: by this figure an alarm says who waits. It is no failure that passes, too.
   const dimensions = dimensionsOf(event.lane ?? workerOf, undefined)(metric.name);
   return [
     ...points.filter((point) => !FAILURE_METRICS.has(point.name)),
     { name: metric.name, unit: metric.unit, value: 1, dimensions },
   ];
+}
+
+/** The metric of an error that waits until a person acts. */
+function waitsForAPerson(error: unknown, workerOf: Lane | undefined): MetricDefinition | undefined {
+  if (unverifiedInputIn(error)) return SERVICE_METRICS.unverifiedInputs;
+  if (misconfigurationIn(error) === undefined) return undefined;
+  return workerOf === undefined ? SERVICE_METRICS.misconfigurations : LANE_METRICS.workerMisconfigurations;
 }
 
 function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoint[] {

@@ -115,6 +115,8 @@ export const SERVICE_METRICS = {
   unexpectedErrors: count('UnexpectedErrors', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
   dependencyFailures: count('DependencyFailures', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
   misconfigurations: count('Misconfigurations', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
+  /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
+  unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive'),
   /** Runs of the reconciler that came to their end. */
   reconcilerRuns: count('ReconcilerRuns', 'reconciler'),
   /** Measured by the reconciler every minute: open submissions by state. */

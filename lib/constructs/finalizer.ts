@@ -1,10 +1,15 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
+import { addAlarm } from './alarms.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 import { ofKeys } from './tables.ts';
@@ -58,6 +63,30 @@ export class Finalizer extends Construct {
     });
     consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
     this.#grant(props);
+    this.#addAlarm(props.settings);
+  }
+
+  #addAlarm({ alarms, stageName }: FunctionSettings): void {
+    const by = (emitter: 'finalizer' | 'reconciler' | 'redrive') =>
+      pipelineMetric(SERVICE_METRICS.unverifiedInputs, { stageName, by: emitter, statistic: 'Sum' });
+    addAlarm(this, 'UnverifiedInputs', alarms, {
+      metric: new MathExpression({
+        expression: 'FILL(results, 0) + FILL(resends, 0) + FILL(replays, 0)',
+        usingMetrics: { results: by('finalizer'), resends: by('reconciler'), replays: by('redrive') },
+        period: Duration.minutes(1),
+        label: 'inputs that are not what was sent',
+      }),
+      threshold: 0,
+      comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      // A waiting submission is tried again every five minutes.
+      periods: 15,
+      datapoints: 1,
+      missingData: TreatMissingData.NOT_BREACHING,
+      severity: 'page',
+      description:
+        'A source is not what was read from it before, or is gone: nothing is made of it. Restore the object that the log names.',
+      runbookSection: 'inputs-are-not-verified',
+    });
   }
 
   #grant({ bucket, submissions, records, tenants }: FinalizerProps): void {

@@ -112,6 +112,25 @@ export const foreign =
     }
   };
 
+/** Somebody deletes the file of a submission whose records are worked on, and restores it after so many minutes. */
+export const fileDeleted =
+  (restoredAfter: number): Arrangement =>
+  ({ simulation, traffic, from }) => {
+    traffic.submit(from - 0.4, { tenant: 'globex', kinds: good(BULK_RECORDS) });
+    simulation.at(from - 0.4, () => simulation.afflict('finalize', { what: 'stopped' }));
+    let restore = (): void => {};
+    simulation.at(from, () => {
+      const file = simulation.world.inspect.submissions().find(({ fanOut }) => fanOut.records === BULK_RECORDS);
+      if (file === undefined) throw new Error('The file of the drill was not read in time.');
+      const { key } = file.source;
+      const body = simulation.world.objects.text(key);
+      restore = () => void simulation.world.objects.seed(key, body);
+      simulation.world.objects.delete(key);
+      simulation.afflict('finalize', undefined);
+    });
+    simulation.at(from + restoredAfter, () => restore());
+  };
+
 /** A defect counts an outcome that no record has, in a file whose lane pauses until so many minutes after. */
 export const oneOutcomeTooMany =
   (pauseMinutes: number): Arrangement =>

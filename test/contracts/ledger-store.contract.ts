@@ -89,6 +89,20 @@ export function describeLedgerStore(make: Make<StoreWorld>): void {
       );
     });
 
+    test('a checksum is kept by a later note without one, and replaced by another', async () => {
+      const { ledger } = await make();
+      const start = { chunk: 0, byteOffset: 20, line: 2 };
+      const noted = async (crc?: number) => {
+        await ledger.noteStarts(SUBMISSION_ID, [{ ...start, ...(crc !== undefined && { crc }) }], EXPIRES_AT_SECONDS);
+        return (await ledger.get(SUBMISSION_ID, 0))?.start;
+      };
+
+      expect(await noted()).toEqual({ byteOffset: 20, line: 2 });
+      expect(await noted(4_294_967_295)).toEqual({ byteOffset: 20, line: 2, crc: 4_294_967_295 });
+      expect(await noted()).toEqual({ byteOffset: 20, line: 2, crc: 4_294_967_295 });
+      expect((await noted(1))?.crc).toBe(1);
+    });
+
     test('more starts than go out at one time are all noted', async () => {
       const world = await make();
       const starts = Array.from({ length: 40 }, (_, chunk) => ({ chunk, byteOffset: chunk * 100, line: chunk + 2 }));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { DependencyMisconfiguredError } from '../../lambdas/domain/errors.ts';
+import { DependencyMisconfiguredError, UnverifiedInputError } from '../../lambdas/domain/errors.ts';
 import { CLOSED_STATES, OPEN_STATES } from '../../lambdas/domain/model.ts';
 import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { REASON_CODES } from '../../lambdas/domain/reasons.ts';
@@ -88,6 +88,8 @@ function metricsOf(name: DomainEvent['name'], code: string, isWorker: boolean): 
     (['warn', 'error'] as const).map((level) => ({ ...common, level, ...what })),
   );
   if (name === 'unexpected_error') variants.push({ name, level: 'warn', error: DENIED });
+  if (code.includes('UnverifiedInputError('))
+    variants.push({ name, level: 'warn', error: new UnverifiedInputError('x') });
   return new Set(
     variants.flatMap((event) => pointsOf(event, isWorker ? 'bulk' : undefined).map((point) => point.name)),
   );

@@ -5,6 +5,7 @@ import {
   DependencyUnavailableError,
   LeaseLostError,
   SluiceError,
+  UnverifiedInputError,
 } from '../../lambdas/domain/errors.ts';
 import { pointsOf } from '../../lambdas/runtime/event-metrics.ts';
 import { createTelemetry, type TelemetryOptions } from '../../lambdas/runtime/telemetry.ts';
@@ -220,6 +221,7 @@ describe('metrics', () => {
       'Misconfigurations',
       {},
     ],
+    [{ name: 'finalize_restarted', level: 'warn', error: new UnverifiedInputError('x') }, 'UnverifiedInputs', {}],
     [{ name: 'reconciled', count: 12 }, 'ReconcilerRuns', {}],
   ])('count %j', (event, name, dimensions) => {
     expect(pointsOf({ level: 'info', name: 'reconciled', ...event })[0]).toEqual({

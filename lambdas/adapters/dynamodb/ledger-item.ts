@@ -12,6 +12,7 @@ import { LEDGER_PREFIX } from './submission-item.ts';
  *   f_<reason> offsets that failed for that reason
  *   n          number of records in the chunk, where fixed
  *   b, l       byte offset and line of its first record
+ *   k          CRC-32 of its bytes
  * DynamoDB has no empty sets: an empty one is an absent attribute.
  */
 const FAILED_PREFIX = 'f_';
@@ -20,7 +21,7 @@ export const failedAttribute = (reason: ReasonCode): string => `${FAILED_PREFIX}
 export const FAILED_ATTRIBUTES: readonly string[] = REASON_CODES.map(failedAttribute);
 export const isFailedAttribute = (attribute: string): boolean => attribute.startsWith(FAILED_PREFIX);
 /** Every attribute but the keys and the expiry. */
-export const LEDGER_ATTRIBUTES: readonly string[] = ['s', 'c', 'n', 'b', 'l', ...FAILED_ATTRIBUTES];
+export const LEDGER_ATTRIBUTES: readonly string[] = ['s', 'c', 'n', 'b', 'l', 'k', ...FAILED_ATTRIBUTES];
 
 /** Chunks are numbered in five digits: 25 million records. Sorting by key is sorting by chunk. */
 const CHUNK_DIGITS = 5;
@@ -41,6 +42,7 @@ const ledgerSchema = v.object({
   n: v.exactOptional(v.number()),
   b: v.exactOptional(v.number()),
   l: v.exactOptional(v.number()),
+  k: v.exactOptional(v.number()),
   expiresAtSeconds: v.number(),
 });
 
@@ -60,7 +62,7 @@ function failures(item: Item, what: string): Map<ReasonCode, Set<number>> {
 /** Throws InvalidDataError when the item is not a ledger item. */
 export function parseLedger(item: Item): { chunk: LedgerChunk; expiresAtSeconds: number } {
   const what = `ledger ${String(item['submissionId'])}/${String(item['part'])}`;
-  const { part, s, c, n, b, l, expiresAtSeconds } = parseItem(ledgerSchema, item, what);
+  const { part, s, c, n, b, l, k, expiresAtSeconds } = parseItem(ledgerSchema, item, what);
   const chunk: LedgerChunk = {
     chunk: Number(part.slice(LEDGER_PREFIX.length)),
     succeeded: s,
@@ -68,6 +70,6 @@ export function parseLedger(item: Item): { chunk: LedgerChunk; expiresAtSeconds:
     failed: failures(item, what),
   };
   if (n !== undefined) chunk.size = n;
-  if (b !== undefined && l !== undefined) chunk.start = { byteOffset: b, line: l };
+  if (b !== undefined && l !== undefined) chunk.start = { byteOffset: b, line: l, ...(k !== undefined && { crc: k }) };
   return { chunk, expiresAtSeconds };
 }

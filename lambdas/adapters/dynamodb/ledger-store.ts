@@ -96,8 +96,9 @@ export function createLedgerStore(client: DynamoDBDocumentClient, tableName: str
     },
 
     async noteStarts(submissionId, starts, expiresAtSeconds) {
-      await pLimit(PARALLEL_WRITES).map(starts, async ({ chunk, byteOffset, line }) => {
-        await upsert(submissionId, chunk, { set: { b: byteOffset, l: line, expiresAtSeconds }, add: [] });
+      await pLimit(PARALLEL_WRITES).map(starts, async ({ chunk, byteOffset, line, crc }) => {
+        const checksum = crc === undefined ? {} : { k: crc };
+        await upsert(submissionId, chunk, { set: { b: byteOffset, l: line, ...checksum, expiresAtSeconds }, add: [] });
       });
     },
 

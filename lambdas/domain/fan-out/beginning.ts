@@ -1,6 +1,7 @@
 import type { OpenedFile, ReadItem, ReaderPosition, CsvDialect } from '../files/reader.ts';
 import { CHUNK_RECORDS, chunkOf, recordNoAt, type Lane } from '../model.ts';
 import { endWithDefect, openSource, readSource, unreadableItems, type SourceItem } from '../source/source-reader.ts';
+import type { OnChunk } from '../source/chunk-checksums.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutSettings } from './deps.ts';
 
@@ -10,6 +11,14 @@ export interface Reading {
   dialect: CsvDialect | undefined;
   from: ReaderPosition;
   batches: AsyncIterable<readonly SourceItem[]> | Iterable<readonly SourceItem[]>;
+  /** CRC-32 of the chunks that were read to their end. */
+  checksums: Map<number, number>;
+}
+
+/** Collects the checksums of chunks as they are read. */
+function collect(): { checksums: Map<number, number>; onChunk: OnChunk } {
+  const checksums = new Map<number, number>();
+  return { checksums, onChunk: (chunk, crc) => void (crc !== undefined && checksums.set(chunk, crc)) };
 }
 
 /**
@@ -20,11 +29,12 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
   const { deps, submission, owner } = claimed;
   const { settings } = deps;
   const { start, dialect } = await openSource(deps, submission);
-  const batches = readSource(deps, submission, start, { dialect });
+  const { checksums, onChunk } = collect();
+  const batches = readSource(deps, submission, start, { dialect, onChunk });
   const { items, ended } = await readBeginning(batches, settings);
   const wanted = ended && items.length <= settings.smallLaneThreshold ? await laneOfSmallFile(claimed) : 'bulk';
   const lane = await deps.submissions.decideLane(submission.submissionId, owner, wanted);
-  return { lane, dialect, from: start, batches: endWithDefect(rejoin(items, batches), start, () => 0) };
+  return { lane, dialect, from: start, batches: endWithDefect(rejoin(items, batches), start, () => 0), checksums };
 }
 
 /**
@@ -37,12 +47,14 @@ export async function continueReading({ deps, submission }: Claimed, lane: Lane,
     code === 'FILE_CHANGED' || code === 'FILE_MISSING' ? through : 0;
   try {
     const { start, dialect } = await placeToContinue(deps, submission);
-    const batches = readSource(deps, submission, start, { dialect });
-    return { lane, dialect, from: start, batches: endWithDefect(batches, start, lastToAccountFor) };
+    const { checksums, onChunk } = collect();
+    const batches = readSource(deps, submission, start, { dialect, onChunk });
+    return { lane, dialect, from: start, batches: endWithDefect(batches, start, lastToAccountFor), checksums };
   } catch (error) {
     if (!(error instanceof UnreadableSourceError)) throw error;
     const from = { byteOffset: 0, recordNo: submission.fanOut.records, line: 1 };
-    return { lane, dialect: undefined, from, batches: unreadableItems(error, from, lastToAccountFor(error)) };
+    const batches = unreadableItems(error, from, lastToAccountFor(error));
+    return { lane, dialect: undefined, from, batches, checksums: new Map() };
   }
 }
 

@@ -1,10 +1,11 @@
 import { SluiceError } from '../errors.ts';
 import { notSent } from '../queues/not-sent.ts';
 import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../queues/messages.ts';
-import { CHUNK_RECORDS, chunkOf, offsetOf, type Lane } from '../model.ts';
+import { CHUNK_RECORDS, chunkOf, offsetOf, type ChunkStart, type Lane } from '../model.ts';
 import type { OutgoingMessage, SendFailure } from '../queues/ports.ts';
 import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../records/content.ts';
 import type { SourceItem } from '../source/source-reader.ts';
+import type { Reading } from './beginning.ts';
 import type { Claimed } from './deps.ts';
 import { InFlight } from './in-flight.ts';
 
@@ -16,19 +17,27 @@ interface Prepared {
   body: string;
 }
 
+/** The chunk that is being sent, and what of it is in the ledger or on its way there. */
+interface NotedChunk {
+  start: ChunkStart & { chunk: number };
+  noted?: { crc: number | undefined; written: Promise<void> } | undefined;
+}
+
 /** Sends the records of one submission: the start of a chunk is noted before any of its records is sent. */
 export class ChunkSender {
   readonly #claimed: Claimed;
   readonly #lane: Lane;
+  readonly #checksums: Reading['checksums'];
   readonly #inFlight: InFlight;
   readonly #encodeFirst: ReturnType<typeof firstMessageEncoder>;
   #group: Prepared[] = [];
   #groupLength = 0;
-  #noteStart: () => Promise<void> = async () => {};
+  #chunk: NotedChunk | undefined;
 
-  constructor(claimed: Claimed, lane: Lane) {
+  constructor(claimed: Claimed, { lane, checksums }: Pick<Reading, 'lane' | 'checksums'>) {
     this.#claimed = claimed;
     this.#lane = lane;
+    this.#checksums = checksums;
     this.#inFlight = new InFlight(claimed.deps.settings.sendsInFlight);
     const { submissionId, tenantId, generation, expiresAtSeconds } = claimed.submission;
     this.#encodeFirst = firstMessageEncoder({
@@ -47,8 +56,9 @@ export class ChunkSender {
   async add(items: readonly SourceItem[]): Promise<void> {
     for (const item of items) {
       if (offsetOf(item.recordNo) === 0) {
-        await this.#flush();
-        this.#beginChunk(item);
+        await this.#endChunk();
+        const { recordNo, byteOffset, line } = item;
+        this.#chunk = { start: { chunk: chunkOf(recordNo), byteOffset, line } };
       }
       const body = this.#bodyOf(item);
       this.#group.push({ item, body });
@@ -59,7 +69,7 @@ export class ChunkSender {
 
   /** Resolves when everything that was added is sent; throws when something could not be. */
   async settle(): Promise<void> {
-    await this.#flush();
+    await this.#endChunk();
     await this.#inFlight.settle();
   }
 
@@ -69,24 +79,37 @@ export class ChunkSender {
     await this.#inFlight.drain();
   }
 
-  #beginChunk({ recordNo, byteOffset, line }: SourceItem): void {
+  /** Sends what is left of a chunk, and notes its checksum where the chunk was too long to know it at its first message. */
+  async #endChunk(): Promise<void> {
+    await this.#flush();
+    const chunk = this.#chunk;
+    if (chunk?.noted === undefined || chunk.noted.crc === this.#checksums.get(chunk.start.chunk)) return;
+    chunk.noted = undefined;
+    await this.#inFlight.start(async () => this.#note(chunk));
+  }
+
+  async #note(chunk: NotedChunk): Promise<void> {
     const { deps, submission } = this.#claimed;
-    const start = { chunk: chunkOf(recordNo), byteOffset, line };
-    let noted: Promise<void> | undefined;
-    this.#noteStart = async () => {
-      noted ??= deps.ledger.noteStarts(submission.submissionId, [start], submission.expiresAtSeconds);
-      await noted;
+    const crc = this.#checksums.get(chunk.start.chunk);
+    chunk.noted ??= {
+      crc,
+      written: deps.ledger.noteStarts(
+        submission.submissionId,
+        [{ ...chunk.start, ...(crc !== undefined && { crc }) }],
+        submission.expiresAtSeconds,
+      ),
     };
+    await chunk.noted.written;
   }
 
   async #flush(): Promise<void> {
     if (this.#group.length === 0) return;
     const group = this.#group;
-    const noteStart = this.#noteStart;
+    const chunk = this.#chunk;
     this.#group = [];
     this.#groupLength = 0;
     await this.#inFlight.start(async () => {
-      await noteStart();
+      if (chunk) await this.#note(chunk);
       await this.#send(group);
     });
   }

@@ -70,7 +70,7 @@ interface SliceEnd {
 
 async function sendRecords(claimed: Claimed, reading: Reading, end: SliceEnd): Promise<void> {
   const { settings } = claimed.deps;
-  const sender = new ChunkSender(claimed, reading.lane);
+  const sender = new ChunkSender(claimed, reading);
   let at = reading.from;
   try {
     for await (const batch of reading.batches) {

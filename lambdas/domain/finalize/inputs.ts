@@ -1,4 +1,4 @@
-import { InvalidDataError } from '../errors.ts';
+import { UnverifiedInputError } from '../errors.ts';
 import { recordsFromChunk, type SourceItem } from '../source/source.ts';
 import type { Finalizing } from './deps.ts';
 import type { Input } from './outcome-lines.ts';
@@ -19,12 +19,12 @@ export class Inputs {
     );
   }
 
-  /** The next `count` records. Throws ShortReadError and DependencyUnavailableError. */
+  /** The next `count` records. Throws UnverifiedInputError, ShortReadError and DependencyUnavailableError. */
   async take(count: number): Promise<Input[]> {
     while (this.#next.length < count) {
       const batch = await this.#batches.next();
       if (batch.done) {
-        throw new InvalidDataError(
+        throw new UnverifiedInputError(
           `The source of ${this.#submissionId} ends ${count - this.#next.length} records before fan-out's end: ` +
             'the reader must have changed since; finalize it with the version that fanned it out.',
         );
@@ -33,6 +33,12 @@ export class Inputs {
       this.#next.push(...batch.value.map((item) => this.#withExcerpt(item)));
     }
     return this.#next.splice(0, count);
+  }
+
+  /** Verifies a last chunk that is not full: only the end of the file ends it. Throws as `take` does. */
+  async verifyEnd(): Promise<void> {
+    // Records behind fan-out's end are nobody's; one of them is enough to know that the file has no end here.
+    if (this.#next.length === 0) await this.#batches.next();
   }
 
   async close(): Promise<void> {

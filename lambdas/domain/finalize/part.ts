@@ -1,3 +1,4 @@
+import { UnverifiedInputError } from '../errors.ts';
 import type { CsvDialect } from '../files/reader.ts';
 import { emptyChunk, finishedOffsets } from '../ledger/ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
@@ -52,6 +53,7 @@ class PartWriter {
   async add(input: Input, row: RecordRow): Promise<void> {
     this.#counts.total += 1;
     if (row.state === 'succeeded') {
+      requireInput(input, row);
       this.#counts.succeeded += 1;
       await this.#succeeded.add(succeededLine(input, row));
       if (this.#csv) await this.#succeededCsv?.add(this.#csv.succeeded(fieldsOf(input), row.answers));
@@ -87,6 +89,15 @@ class PartWriter {
   #files(): ResultFileWriter[] {
     return [this.#succeeded, this.#failed, this.#succeededCsv, this.#failedCsv].filter((file) => file !== undefined);
   }
+}
+
+/** A result is only published beside the record that it was made from. */
+function requireInput(input: Input, { submissionId }: RecordRow): void {
+  if (input.kind === 'record') return;
+  throw new UnverifiedInputError(
+    `Record ${input.recordNo} of ${submissionId} succeeded, and its source has none there: ${input.defect}. ` +
+      'Restore the object, or the version of the reader that fanned it out.',
+  );
 }
 
 /**
@@ -129,6 +140,7 @@ async function joinChunks(finalizing: Finalizing, range: PartRange, writer: Part
         if (row) await writer.add(input, row);
       }
     }
+    if (open.length === 0 && through % CHUNK_RECORDS !== 0) await inputs.verifyEnd();
     if (through === finalizing.submission.fanOut.records) await lookPastEnd(finalizing, through);
     return open;
   } finally {

@@ -1,4 +1,4 @@
-import type { LedgerChunk } from '../model.ts';
+import type { ChunkStart, LedgerChunk } from '../model.ts';
 import type { ReasonCode } from '../reasons.ts';
 
 /** Offsets (0 to 249) of one chunk to add to its ledger item. */
@@ -12,10 +12,10 @@ export interface LedgerMarks {
 export interface LedgerStore {
   /** Adds outcomes; returns the whole item after it. */
   mark(submissionId: string, chunk: number, marks: LedgerMarks, expiresAtSeconds: number): Promise<LedgerChunk>;
-  /** Notes where chunks begin. Fan-out's bookkeeping, before it sends the chunk. */
+  /** Notes where chunks begin, before fan-out sends them, and their checksums. A checksum that is noted stays without a new one. */
   noteStarts(
     submissionId: string,
-    starts: readonly { chunk: number; byteOffset: number; line: number }[],
+    starts: readonly (ChunkStart & { chunk: number })[],
     expiresAtSeconds: number,
   ): Promise<void>;
   /** Fixes the number of records of the last chunk; returns the whole item after it. */

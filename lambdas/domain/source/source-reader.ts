@@ -11,6 +11,7 @@ import {
   type RecordItem,
 } from '../files/reader.ts';
 import type { Submission } from '../model.ts';
+import { ChunkChecksums, type OnChunk } from './chunk-checksums.ts';
 import type { ObjectStore } from './ports.ts';
 import { requireReader } from '../submissions/terms.ts';
 import { asUnreadable, UnreadableSourceError } from './unreadable-source.ts';
@@ -21,6 +22,8 @@ export type Watch = (blocks: AsyncIterable<Uint8Array>, fromByte: number) => Asy
 export interface ReadSourceOptions {
   dialect?: CsvDialect | undefined;
   watch?: Watch | undefined;
+  /** Is called with the CRC-32 of a chunk's bytes before its last item is yielded, and at the end of the file; see {@link ChunkChecksums}. */
+  onChunk?: OnChunk | undefined;
 }
 
 /** The part of a submission that finds its records. */
@@ -67,16 +70,20 @@ export async function* readSource(
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const { source, format, terms } = submission;
   const { maxRecordBytes, maxRecords } = terms;
-  const { dialect, watch } = options;
+  const { dialect, watch, onChunk } = options;
   requireReader(submission);
+  const checksums = onChunk && new ChunkChecksums(onChunk);
   try {
     const blocks = from.byteOffset < source.sizeBytes ? await deps.objects.read(source, from.byteOffset) : nothing();
-    const watched = watch ? watch(blocks, from.byteOffset) : blocks;
+    const counted = checksums ? checksums.watch(blocks, from.byteOffset) : blocks;
+    const watched = watch ? watch(counted, from.byteOffset) : counted;
     for await (const items of readRecords(watched, format, from, { ...(dialect && { dialect }), maxRecordBytes })) {
       const allowed = items.filter((item) => item.recordNo <= maxRecords);
+      checksums?.add(allowed);
       if (allowed.length > 0) yield allowed;
       if (allowed.length < items.length) throw tooMany(maxRecords);
     }
+    checksums?.finish();
   } catch (error) {
     throw asUnreadable(error);
   }

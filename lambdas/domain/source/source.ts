@@ -1,10 +1,12 @@
 import type { CsvDialect, ReadItem, ReaderPosition } from '../files/reader.ts';
 import { MESSAGE_VERSION, type RecordContent, type RecordMessage } from '../queues/messages.ts';
-import { CHUNK_RECORDS, type RecordRow, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, chunkOf, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from './ports.ts';
 import { fittingContentOf } from '../records/content.ts';
 import { endWithDefect, openSource, readSource, type SourceItem, type SourceOf, type Watch } from './source-reader.ts';
+import { UnverifiedInputError } from '../errors.ts';
+import type { OnChunk } from './chunk-checksums.ts';
 import { UnreadableSourceError } from './unreadable-source.ts';
 
 export type { SourceItem, SourceOf };
@@ -29,7 +31,7 @@ async function startBefore(
 ): Promise<ReaderPosition | undefined> {
   for (let at = chunk; at >= 0; at--) {
     const start = (await deps.ledger.get(submissionId, at))?.start;
-    if (start) return { ...start, recordNo: at * CHUNK_RECORDS };
+    if (start) return { byteOffset: start.byteOffset, line: start.line, recordNo: at * CHUNK_RECORDS };
   }
   return undefined;
 }
@@ -38,22 +40,48 @@ async function* readFromChunk(
   deps: { objects: ObjectStore; ledger: LedgerStore },
   submission: SourceOf,
   chunk: number,
+  lastChunk: number,
   watch: Watch | undefined,
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const noted = await startBefore(deps, submission.submissionId, chunk);
   const { dialect } = submission.fanOut;
   const opened = noted && (dialect || submission.format !== 'csv') ? undefined : await openSource(deps, submission);
   const from = noted ?? opened?.start ?? { byteOffset: 0, recordNo: 0, line: 1 };
-  const options = { watch, dialect: dialect ?? opened?.dialect };
+  const ended: [chunk: number, crc: number | undefined][] = [];
+  const onChunk: OnChunk = (...found) => void ended.push(found);
+  const verify = async (): Promise<void> => {
+    for (const [number, crc] of ended.splice(0)) {
+      if (number >= chunk && number <= lastChunk) await verifyChunk(deps, submission, number, crc);
+    }
+  };
+  const options = { watch, dialect: dialect ?? opened?.dialect, onChunk };
   for await (const items of readSource(deps, submission, from, options)) {
+    await verify();
     const wanted = items.filter((item) => item.recordNo > chunk * CHUNK_RECORDS);
     if (wanted.length > 0) yield wanted;
   }
+  await verify();
+}
+
+/** Holds what was read against what fan-out noted. Throws {@link UnverifiedInputError}. */
+async function verifyChunk(
+  { ledger }: { ledger: LedgerStore },
+  { submissionId, source }: SourceOf,
+  chunk: number,
+  crc: number | undefined,
+): Promise<void> {
+  const noted = (await ledger.get(submissionId, chunk))?.start?.crc;
+  if (noted === undefined || crc === undefined || noted === crc) return;
+  throw new UnverifiedInputError(
+    `Chunk ${chunk} of ${submissionId} is not what fan-out read from ${source.key}: its CRC-32 is ${crc}, and ${noted} was noted. ` +
+      'Restore the object, or the version of the reader that fanned it out.',
+  );
 }
 
 /**
  * Reads again what fan-out has sent, from the first record of `chunk` (0-based) on. Where the source cannot be read (any more), each
- * record up to `through` is a defect that says why. Throws ShortReadError and DependencyUnavailableError.
+ * record up to `through` is a defect that says why. Each chunk is verified before its last record is yielded, a last one that is not full at
+ * the end of the file. Throws UnverifiedInputError, ShortReadError and DependencyUnavailableError.
  */
 export function recordsFromChunk(
   deps: { objects: ObjectStore; ledger: LedgerStore },
@@ -63,7 +91,7 @@ export function recordsFromChunk(
   watch?: Watch,
 ): AsyncGenerator<readonly SourceItem[], void, undefined> {
   const from = { byteOffset: 0, recordNo: chunk * CHUNK_RECORDS, line: 1 };
-  return endWithDefect(readFromChunk(deps, submission, chunk, watch), from, () => through);
+  return endWithDefect(readFromChunk(deps, submission, chunk, chunkOf(through), watch), from, () => through);
 }
 
 export interface RebuiltRecord {
@@ -72,7 +100,9 @@ export interface RebuiltRecord {
 }
 
 /**
- * Rebuilds what the messages of some records of one chunk carried, by record number.  A number beyond the end of the file is absent from the answer. Reads at most one chunk, behind the start that the ledger notes.
+ * Rebuilds what the messages of some records of one chunk carried, by record number. A number beyond the end of the file is absent from
+ * the answer. Reads and verifies one chunk, behind the start that the ledger notes. Throws UnverifiedInputError, ShortReadError and
+ * DependencyUnavailableError.
  */
 export async function rebuildMessages(
   deps: { objects: ObjectStore; ledger: LedgerStore },
@@ -88,7 +118,7 @@ export async function rebuildMessages(
     for (const item of items) {
       if (wanted.has(item.recordNo)) rebuilt.set(item.recordNo, { content: fittingContentOf(item), line: item.line });
     }
-    if ((items.at(-1)?.recordNo ?? 0) >= last) break;
+    if ((items.at(-1)?.recordNo ?? 0) >= (chunk + 1) * CHUNK_RECORDS) break;
   }
   return rebuilt;
 }

@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { isPassingFailure, LeaseLostError, misconfigurationIn, type SluiceError } from '../errors.ts';
+import {
+  isPassingFailure,
+  LeaseLostError,
+  misconfigurationIn,
+  unverifiedInputIn,
+  type SluiceError,
+} from '../errors.ts';
 import { encodeBody } from '../queues/messages.ts';
 import { notSent } from '../queues/not-sent.ts';
 import type { Delivery, QueueSender } from '../queues/ports.ts';
@@ -23,6 +29,8 @@ export interface SliceSettings {
   retryDelayMs: number;
   /** The same after a dependency refused what a person must allow or correct first. Half as much again is random. */
   misconfiguredDelayMs: number;
+  /** The same after a source was not what fan-out had sent: a person must restore it. */
+  unverifiedDelayMs: number;
 }
 
 /** Lease and slice lengths of fan-out and finalizer. A function's timeout must be well above `sliceMs + reserveMs`. */
@@ -32,6 +40,7 @@ export const SLICE_DEFAULTS: SliceSettings = {
   reserveMs: 20_000,
   retryDelayMs: 5_000,
   misconfiguredDelayMs: 30_000,
+  unverifiedDelayMs: 300_000,
 };
 
 /** A name for one owner of a lease, new for every invocation: two deliveries of one message are two owners. */
@@ -63,8 +72,12 @@ export async function sendOne(
 /** Wait before the slice that follows one which ended with `cause`. */
 export function retryDelay(
   cause: Error,
-  { random, settings }: { random: Random; settings: Pick<SliceSettings, 'retryDelayMs' | 'misconfiguredDelayMs'> },
+  {
+    random,
+    settings,
+  }: { random: Random; settings: Pick<SliceSettings, 'retryDelayMs' | 'misconfiguredDelayMs' | 'unverifiedDelayMs'> },
 ): number {
+  if (unverifiedInputIn(cause)) return settings.unverifiedDelayMs;
   if (misconfigurationIn(cause) === undefined) return settings.retryDelayMs;
   return Math.round(settings.misconfiguredDelayMs * (1 + random() / 2));
 }

@@ -2,6 +2,7 @@ import type { Drill } from '../drill.ts';
 import {
   dlqEmptied,
   fileAtFault,
+  fileDeleted,
   foreign,
   ill,
   manyFiles,
@@ -212,6 +213,13 @@ const DEFECTIVE: readonly Drill[] = [
     silentWithin: 18,
     rings: { 'Redrive/Redrive/Errors': 3, 'Redrive/Redrive/UnexpectedErrors': 3 },
     arrange: together(redrives(2), ill('redrive', { what: 'defective', port: 'submissions' })),
+  },
+  {
+    fault: 'a file is deleted before its results are written',
+    lastsFor: 10,
+    silentWithin: 25,
+    rings: { 'Finalization/UnverifiedInputs': 5 },
+    arrange: fileDeleted(10),
   },
   {
     fault: 'an outcome too many is counted in a file that stays open for minutes (marked by the drill)',

@@ -1,3 +1,4 @@
+import { DependencyMisconfiguredError } from '../../../lambdas/domain/errors.ts';
 import { parseFinalizeMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { ShortReadError } from '../../../lambdas/domain/errors.ts';
 import { SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
@@ -189,4 +190,32 @@ describe('a body that ends too early', () => {
       yield block;
     }
   }
+});
+
+describe('a file that fan-out may not read', () => {
+  const denied = new DependencyMisconfiguredError('Denied.', { action: 's3:GetObject', resource: SOURCE_KEY });
+
+  it.each([
+    ['in its first slice', 1],
+    ['between two slices', 3],
+  ])('%s waits, and is read to its end when it may', async (_when, deniedRead) => {
+    let reads = 0;
+    let refusals = 0;
+    const rig = createFanOutRig({
+      settings: { checkpointRecords: 500, sliceMs: 0 },
+      hook: async (call, apply) => {
+        if (call.port !== 'objects' || call.method !== 'read' || ++reads < deniedRead || refusals === 2) return apply();
+        refusals += 1;
+        throw denied;
+      },
+    });
+    await rig.submit(makeCsv(2_000));
+
+    const { failures } = await rig.run();
+
+    expect([refusals, failures]).toEqual([2, []]);
+    expect(numbersOf(rig.sent())).toEqual(upTo(2_000));
+    expect(defectsOf(rig)).toEqual([]);
+    expect(rig.stored()).toMatchObject({ state: 'processing', fanOut: { done: true, records: 2_000 } });
+  });
 });

@@ -2,7 +2,7 @@ import { settleStopped } from '../../../lambdas/domain/ledger/settle-stopped.ts'
 import { createHash } from 'node:crypto';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
 import { makeRow, SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
-import { makeCsv, SOURCE_KEY, upTo } from '../../support/slices/fan-out-rig.ts';
+import { makeCsv, upTo } from '../../support/slices/fan-out-rig.ts';
 import { createFinalizeRig, marksOf, type FinalizeRig } from '../../support/slices/finalize-rig.ts';
 
 const parsed = (lines: readonly string[]): unknown[] => lines.map((line) => JSON.parse(line) as unknown);
@@ -189,21 +189,6 @@ describe('the results of a submission', () => {
       expect(inParts.map((part) => Math.ceil((part.at(-1) ?? 0) / 500))).toEqual([1, 2, 3]);
     }
     expect((await rig.manifest()).counts).toEqual({ total: 1_200, succeeded: 800, failed: 400, cancelled: 0 });
-  });
-
-  it('say what is known when the source is gone', async () => {
-    const rig = createFinalizeRig();
-    await rig.submit(makeCsv(300));
-    await rig.run();
-    await rig.work(({ recordNo }) => (recordNo === 300 ? { state: 'failed', reason: 'internal_error' } : {}));
-    rig.world.objects.delete(SOURCE_KEY);
-
-    await rig.finalize();
-
-    expect(rig.stored().state).toBe('partially_failed');
-    expect(numbers(rig.lines('succeeded'))).toEqual(upTo(299));
-    expect(parsed(rig.lines('succeeded'))[0]).toMatchObject({ record: {}, match: { geo: 'not_found' } });
-    expect((await rig.manifest()).files.map(({ format }) => format)).toEqual(['ndjson', 'ndjson']);
   });
 
   it('of a replay are another version beside the first', async () => {

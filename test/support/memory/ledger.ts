@@ -1,11 +1,11 @@
-import type { LedgerChunk } from '../../../lambdas/domain/model.ts';
+import type { ChunkStart, LedgerChunk } from '../../../lambdas/domain/model.ts';
 import type { LedgerStore } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ReasonCode } from '../../../lambdas/domain/reasons.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 
 interface StoredChunk {
   chunk: number;
-  start?: { byteOffset: number; line: number };
+  start?: ChunkStart;
   size?: number;
   succeeded: Set<number>;
   cancelled: Set<number>;
@@ -64,8 +64,10 @@ export function createMemoryLedger(clock: Clock): MemoryLedgerStore {
       return visible(stored);
     },
     async noteStarts(submissionId, starts, expiresAtSeconds) {
-      for (const { chunk, byteOffset, line } of starts) {
-        upsert(submissionId, chunk, expiresAtSeconds).start = { byteOffset, line };
+      for (const { chunk, ...start } of starts) {
+        const stored = upsert(submissionId, chunk, expiresAtSeconds);
+        const { crc = stored.start?.crc, ...place } = start;
+        stored.start = { ...place, ...(crc !== undefined && { crc }) };
       }
     },
     async setSize(submissionId, chunk, size, expiresAtSeconds) {
