@@ -33,7 +33,7 @@ const admission = v.strictObject({
   maxOpenSubmissionsPerTenant: v.optional(whole(1, 100_000, 'submissions'), 1_000),
 });
 
-/** The age at which waiting work breaks what customers were promised, by lane: what alarms go by. */
+/** The age at which open work of a lane breaks the contract with customers. Alarms use it. */
 const contractAgeSeconds = v.strictObject({
   small: v.optional(whole(60, 86_400, 'seconds'), 1_800),
   /** Longer than the largest file takes: limits.maxRecords at the rate of the slowest provider. */

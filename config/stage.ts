@@ -48,7 +48,7 @@ export const providersOf = ({ providers }: Pick<Stage, 'providers'>): ProviderCo
     };
   });
 
-/** The rates at which work goes on, by provider: what everything but the slots of calls goes by. */
+/** Sustained rates by provider, for estimates, alarms and contracts. Slots use the usable rate. */
 export const sustainedRatesOf = (stage: Pick<Stage, 'providers'>): Record<string, number> =>
   Object.fromEntries(providersOf(stage).map((provider) => [provider.name, sustainedRate(provider)]));
 
@@ -113,11 +113,11 @@ function contradictions(stage: Stage): string[] {
       `api.burst is ${api.burst}, below api.ratePerSecond (${api.ratePerSecond}): raise it at least to that`,
     );
   }
-  return [...problems, ...brokenPromises(stage)];
+  return [...problems, ...impossibleContracts(stage)];
 }
 
-/** Contracts that no submission, or not the largest, can be held to: their alarms would ring for what is allowed. */
-function brokenPromises(stage: Stage): string[] {
+/** Contract ages that no submission, or not the largest, can keep: their alarms would ring for permitted work. */
+function impossibleContracts(stage: Stage): string[] {
   const { contractAgeSeconds, submissionDeadlineHours, limits } = stage;
   const problems = LANES.filter((lane) => contractAgeSeconds[lane] >= submissionDeadlineHours * 3_600).map(
     (lane) =>

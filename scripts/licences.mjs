@@ -1,7 +1,7 @@
 /**
  * Lists the third-party packages that are inside the functions' bundles, with their licences, in docs/third-party.md.
  *
- * `npm run licences` writes the list; `-- --check` only compares, and fails for a licence that nobody has agreed to, or for
+ * `npm run licences` writes the list; `-- --check` only compares, and fails for a licence that is not in AGREED, or for
  * a package that would have to run a script when it is installed.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { build } = await import('esbuild');
 const root = resolve(import.meta.dirname, '..');
 const file = join(root, 'docs', 'third-party.md');
 
-/** Licences that ask for nothing but their notice. */
+/** Licences that require their notice and nothing else. */
 const AGREED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0']);
 
 const manifestSchema = v.object({ name: v.string(), version: v.string(), license: v.string() });

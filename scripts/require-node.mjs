@@ -47,7 +47,7 @@ function runAgainWith(node, flags) {
     // On a terminal Ctrl-C reaches the whole process group; sending it on would deliver it twice.
     process.on(signal, () => void (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
   }
-  // npm puts a shell in between, which does not pass signals on: when it is gone, whoever started us wants an end.
+  // npm starts a shell in between, which does not pass signals on. When that shell is gone, this process must end.
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent || process.env['npm_lifecycle_event'] === undefined) return;

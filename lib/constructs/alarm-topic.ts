@@ -26,7 +26,7 @@ export class AlarmTopic extends Construct {
       removalPolicy,
     });
     this.topic = new sns.Topic(this, 'Topic', { masterKey: key, enforceSSL: true });
-    // Subscriptions were confirmed by people, and go with the topic.
+    // People confirmed the subscriptions; they are deleted with the topic.
     this.topic.applyRemovalPolicy(removalPolicy);
 
     const cloudWatch = new iam.ServicePrincipal('cloudwatch.amazonaws.com');

@@ -10,11 +10,11 @@ export interface AlarmTarget {
   readonly runbookUrl: string;
   /** Alarms of severity `page`, as constructs add them: what the one alarm of the stage is made of. */
   readonly pages: cloudwatch.IAlarm[];
-  /** How many metrics all alarms look at, which is what is charged. */
+  /** Number of metrics in all alarms: AWS charges for each. */
   watchedMetrics: number;
 }
 
-/** Every construct that can fail asks for this: a target, or the reason why it is not watched. */
+/** Required by every construct that can fail: a target, or the reason why it is not watched. */
 export type Alarms = AlarmTarget | { readonly unwatchedBecause: string };
 
 export interface AlarmProps {
@@ -79,7 +79,7 @@ export class PageAlarm extends Construct {
     const alarm = new cloudwatch.CompositeAlarm(this, 'Alarm', {
       compositeAlarmName: this.node.path,
       alarmDescription:
-        '[page] Customers are affected: look which alarms ring, and begin with the one that says most about the cause. ' +
+        '[page] Customers are affected: see which alarms ring, and start with the one that names the cause most closely. ' +
         `${alarms.runbookUrl}#which-alarm-first`,
       alarmRule: AlarmRule.anyOf(...alarms.pages.map((page) => AlarmRule.fromAlarm(page, AlarmState.ALARM))),
     });

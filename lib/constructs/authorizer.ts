@@ -15,7 +15,7 @@ export interface AuthorizerProps {
 
 const TIMEOUT_SECONDS = 5;
 
-/** Tells by the API key in `Authorization` which tenant calls. */
+/** Resolves the API key in `Authorization` to a tenant. */
 export class Authorizer extends Construct {
   readonly fn: PipelineFunction<typeof authorizerEnvironment>;
   readonly authorizer: TokenAuthorizer;
@@ -25,7 +25,7 @@ export class Authorizer extends Construct {
     this.fn = new PipelineFunction(this, 'Authorizer', {
       settings,
       name: 'authorizer',
-      description: 'API: tells tenants by their key',
+      description: 'API: resolves keys to tenants',
       schema: authorizerEnvironment,
       environment: { TENANTS_TABLE: tenants.tableName },
       timeoutSeconds: TIMEOUT_SECONDS,

@@ -13,7 +13,7 @@ export interface ConsumeQueueProps {
   readonly maxConcurrency: number;
 }
 
-/** Lets a function be run with the messages of a queue, failed ones told apart from those that are done. */
+/** Invokes a function with the messages of a queue; the function reports the failed ones (partial batch response). */
 export function consumeQueue(consumer: PipelineFunction, props: ConsumeQueueProps): void {
   const { queue } = props.source;
   // What an event source does with the function's role; the worker also deletes messages itself, before it runs an isolated record.

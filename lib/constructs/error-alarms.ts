@@ -35,7 +35,7 @@ export function watchErrors(
   });
   addAlarm(scope, 'DependencyFailures', alarms, {
     severity: 'ticket',
-    // Failures only are written, so once they stop CloudWatch would go back to older values, and ring again while those pass by.
+    // Only failures are written. Without FILL, CloudWatch would evaluate older values after the last failure, and ring again.
     metric: new MathExpression({
       expression: 'FILL(failures, 0)',
       usingMetrics: { failures: dependencyFailures },

@@ -30,7 +30,7 @@ export interface FinalizerProps {
 /** It works in slices of about a minute; five leave room for a slow reader of callbacks and throttled writes. */
 const TIMEOUT_SECONDS = 300;
 
-/** Writes the results of submissions whose records are all done, and tells the customer. */
+/** Writes the results of submissions in which every record has an outcome, and notifies the customer. */
 export class Finalizer extends Construct {
   readonly queue: QueueWithDlq;
   readonly fn: PipelineFunction<typeof finalizerEnvironment>;

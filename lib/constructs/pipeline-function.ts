@@ -32,7 +32,7 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
   /** Directory below `lambdas`; also the name in logs and metrics. */
   readonly name: string;
   readonly description: string;
-  /** What people call it where several functions share a name. Default: the name. */
+  /** Label where several functions share a name. Default: the name. */
   readonly label?: string;
   /** The schema that the handler reads its environment by, from its `env.ts`. */
   readonly schema: S;
@@ -44,13 +44,13 @@ export interface PipelineFunctionProps<S extends EnvironmentSchema> {
    * sends the message to the dead-letter queue, https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
    */
   readonly sendsToItself?: boolean;
-  /** Failed invocations within five minutes that are worth a look. Default 1. */
+  /** Failed invocations within five minutes that ring the alarm. Default 1. */
   readonly errorThreshold?: number;
-  /** Whether it works until its time is nearly over, as long as there is work: a duration near the timeout is then no news. */
+  /** Whether it works until its timeout is near while there is work: the alarm about long durations is then left out. */
   readonly usesWholeTimeout?: boolean;
 }
 
-/** Part of its timeout that an invocation takes before somebody should look. */
+/** Share of the timeout at which a duration counts as too long. */
 const NEAR_TIMEOUT_SHARE = 0.9;
 
 type Conditions = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
@@ -66,7 +66,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
   readonly fn: lambda.Function;
   readonly logGroup: logs.ILogGroup;
   readonly memoryMb: number;
-  /** What people call it: its name, for workers with their lane. */
+  /** The name; for workers with the lane. */
   readonly label: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps<S>) {
@@ -113,7 +113,7 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
    * Lets the function do exactly this.
    *
    * @param sid name of the statement, unique in the role: what it is for, so that a denied call can be traced to what is missing
-   * @param conditions what a request must have beside, by operator and condition key
+   * @param conditions that a request must also meet, by operator and condition key
    */
   allow(sid: string, actions: readonly string[], resources: readonly string[], conditions: Conditions = {}): void {
     this.fn.addToRolePolicy(
@@ -224,7 +224,7 @@ const BUNDLING = {
   bundleAwsSDK: true,
   minify: true,
   logLevel: LogLevel.WARNING,
-  // Errors are told apart by their class names, in logs and by their readers.
+  // Logs and their queries distinguish errors by class name.
   keepNames: true,
   // CommonJS dependencies in an ES module ask for Node's modules through `require`.
   banner: "import{createRequire as _createRequire}from'node:module';const require=_createRequire(import.meta.url);",

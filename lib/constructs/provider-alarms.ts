@@ -12,7 +12,7 @@ export interface ProviderAlarmsProps {
   readonly settings: FunctionSettings;
 }
 
-/** Calls of five minutes that a provider may refuse for their rate before somebody looks: paced calls are hardly ever refused. */
+/** Calls refused with 429 in five minutes before the alarm rings: paced calls are hardly ever refused. */
 const THROTTLED_THRESHOLD = 5;
 
 const FIVE_MINUTES = { statistic: 'Sum', period: Duration.minutes(5) };
@@ -25,14 +25,14 @@ export class ProviderAlarms extends Construct {
     const common = {
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 1,
-      // Nobody calls a provider while nothing has to be looked up.
+      // No calls are made while no record needs the provider.
       missingData: TreatMissingData.NOT_BREACHING,
     };
     const told = { stageName, by: 'worker', of: { provider: name } } as const;
     addAlarm(this, 'BreakerOpen', alarms, {
       ...common,
       metric: new MathExpression({
-        // A pause of hours that a single answer asked for stops the provider as well, and no other alarm tells of it.
+        // A pause of hours that a single answer asked for stops the provider as well, and has no other alarm.
         expression: 'open + blocked',
         usingMetrics: {
           open: pipelineMetric(PROVIDER_METRICS.breakerOpen, { ...told, by: 'reconciler', statistic: 'Maximum' }),
@@ -42,7 +42,7 @@ export class ProviderAlarms extends Construct {
         label: 'calls are stopped',
       }),
       threshold: 1,
-      // An outage of seconds is no news. An open breaker probes now and then, which looks like closed.
+      // An outage of seconds is ignored. An open breaker probes now and then, which looks like closed.
       periods: 5,
       datapoints: 3,
       severity: 'ticket',

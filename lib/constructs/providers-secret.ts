@@ -10,7 +10,7 @@ export interface ProvidersSecretProps {
 }
 
 /**
- * The credentials of the providers: one JSON object, key = provider name. It begins without any (records wait) and is filled
+ * The credentials of the providers: one JSON object, key = provider name. It is created without credentials (records wait) and filled
  * by hand: `aws secretsmanager put-secret-value --secret-id … --secret-string '{"company":"…","geo":"…"}'`.
  */
 export class ProvidersSecret extends Construct {

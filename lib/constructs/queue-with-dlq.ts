@@ -42,7 +42,7 @@ const DLQ_RESERVE_DAYS = 2;
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
  */
 const IN_FLIGHT_QUOTA = 120_000;
-/** Part of the quota from which on somebody should look. */
+/** Share of the quota at which the alarm rings. */
 const IN_FLIGHT_ALARM_SHARE = 0.8;
 
 /** A queue, the dead-letter queue behind it, and the alarms of both. */
@@ -76,7 +76,7 @@ export class QueueWithDlq extends Construct {
     const common = {
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 5,
-      // A queue that nobody uses for some hours reports nothing.
+      // An idle queue reports no metrics after some hours.
       missingData: TreatMissingData.NOT_BREACHING,
     };
     addAlarm(this, 'OldestMessageAge', alarms, {

@@ -45,7 +45,7 @@ export class Redrive extends Construct {
       memoryMb: 512,
       usesWholeTimeout: true,
     });
-    // Its answer says how far it came, and whoever asked decides; a repetition by Lambda would only do it twice.
+    // The answer says how far it came, and the operator decides. A retry by Lambda would do the same work twice.
     this.fn.fn.configureAsyncInvoke({ retryAttempts: 0 });
     this.#grant(props);
   }

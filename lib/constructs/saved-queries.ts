@@ -17,7 +17,7 @@ export const FAILURES_BY_REASON: SavedQuery = {
 | sort records desc`,
 };
 
-/** What people ask the logs. Names of fields are those of lambdas/runtime/log-fields.ts and of the API's access log. */
+/** The saved queries. Names of fields are those of lambdas/runtime/log-fields.ts and of the API's access log. */
 export const SAVED_QUERIES: readonly SavedQuery[] = [
   {
     name: 'Everything about a submission',

@@ -78,7 +78,7 @@ export class Submit extends Construct {
   }
 
   #grant({ bucket, submissions, tenants, idempotency, fanOutQueue }: SubmitProps): void {
-    // Creating it once, marking its outbox, the order to stop, and what is told about one that stands.
+    // Create once, mark the outbox, write the stop order, read a submission that exists.
     this.fn.allow(
       'AcceptSubmissions',
       ['dynamodb:PutItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],

@@ -12,7 +12,7 @@ export interface TablesProps {
 
 /** Submissions by tenant, newest first. */
 export const BY_TENANT_INDEX = 'byTenant';
-/** Open submissions by the time at which the reconciler looks at them next. */
+/** Open submissions by the time of their next check by the reconciler. */
 export const OPEN_INDEX = 'open';
 
 const { STRING, NUMBER } = dynamodb.AttributeType;
@@ -84,8 +84,8 @@ export class Tables extends Construct {
 }
 
 /**
- * Restricts a grant on the tenants table to keys that begin so: `key#` holds API keys, `tenant#` and `system` open work. Whoever
- * counts work could otherwise make itself a key.
+ * Restricts a grant on the tenants table to keys with these prefixes: `key#` holds API keys, `tenant#` and `system` open work. A
+ * function that counts open work could otherwise create an API key.
  */
 export const ofKeys = (...patterns: readonly string[]): Record<string, Record<string, readonly string[]>> => ({
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns },
