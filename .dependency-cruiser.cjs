@@ -3,7 +3,8 @@
  * CloudFormation and knows their environment variables only; `local` runs what `lib` synthesized and imports neither.
  */
 
-const DOMAIN_PACKAGES = '(^|/)node_modules/(valibot|@valibot/to-json-schema|ulid|p-limit|csv-parse|ajv|ajv-formats|i18n-iso-countries|postal-codes-js)/';
+const DOMAIN_PACKAGES =
+  '(^|/)node_modules/(valibot|@valibot/to-json-schema|ulid|p-limit|csv-parse|ajv|ajv-formats|i18n-iso-countries|postal-codes-js)/';
 const DOMAIN_CORE_MODULES = '^(node:)?(buffer|crypto|stream|stream/promises|url|util|zlib)$';
 const SHARED_BY_FUNCTIONS = '^lambdas/(domain|adapters|runtime)/';
 const ENVIRONMENT = '^lambdas/[^/]+/env[.]ts$';
