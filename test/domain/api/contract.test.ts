@@ -24,8 +24,11 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Makes every call of a port end so, and every use of an idempotency key. */
 function broken(error: Error): TestApi {
-  const api = createTestApi({ hook: async () => Promise.reject(error) });
-  api.answers.once = async () => Promise.reject(error);
+  const fail = async (): Promise<never> => {
+    throw error;
+  };
+  const api = createTestApi({ hook: fail });
+  api.answers.once = fail;
   return api;
 }
 
@@ -86,7 +89,9 @@ async function walk(coverage: Coverage): Promise<void> {
   await full.world.admission.setOpenWork(TENANT_ID, { submissionId: 'sub_other', records: RECORD_LIMIT });
   await ask('createSubmission', csv('record_id\n1\n'), { on: full });
   const dying = createTestApi();
-  dying.answers.once = async () => Promise.reject(new InProgressError('under way'));
+  dying.answers.once = async () => {
+    throw new InProgressError('under way');
+  };
   await ask('createSubmission', csv('record_id\n1\n', { 'idempotency-key': 'd' }), { on: dying });
 
   await ask('listSubmissions');
