@@ -63,6 +63,7 @@ export interface DomainEvent extends EventFields {
     | 'reconciled'
     | 'redriven'
     | 'gauge'
+    | 'slow_answer'
     | 'unexpected_error';
   level: 'debug' | 'info' | 'warn' | 'error';
   error?: unknown;

@@ -108,6 +108,7 @@ const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   credential_refused: PROVIDER_METRICS.credentialsRefused,
   breaker_opened: PROVIDER_METRICS.breakerOpened,
   breaker_closed: PROVIDER_METRICS.breakerClosed,
+  slow_answer: SERVICE_METRICS.slowAnswers,
   submission_rejected: SERVICE_METRICS.submissionsRejected,
   submission_reopened: SERVICE_METRICS.submissionsReopened,
   fanout_finished: SERVICE_METRICS.recordsFannedOut,

@@ -4,6 +4,7 @@ import { ProblemError } from '../domain/api/problems.ts';
 import type { Answer, ApiRequest, ApiResponse, Caller } from '../domain/api/request.ts';
 import { DependencyUnavailableError } from '../domain/errors.ts';
 import type { EventFields } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
 import { invocationBudget, type InvocationContext } from './budget.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { callerOf, headerOf, parseEvent, requestOf, type ProxyEvent } from './http-event.ts';
@@ -25,9 +26,12 @@ export interface HttpOptions {
   /** Origins that browsers may call from; `*` for any. */
   corsOrigins: readonly string[];
   telemetry: InvocationTelemetry;
+  clock: Clock;
 }
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
+/** What callers need not put up with; a cold start with the largest direct body takes less. */
+const SLOW_ANSWER_MS = 5_000;
 const NOBODY: Caller = { tenantId: '', keyId: '', scopes: [] };
 
 /**
@@ -35,15 +39,26 @@ const NOBODY: Caller = { tenantId: '', keyId: '', scopes: [] };
  * problem documents. It throws for no request that a client can send.
  */
 export function httpHandler(options: HttpOptions): HttpHandler {
-  const { telemetry } = options;
+  const { telemetry, clock } = options;
   return async (rawEvent, context) => {
     telemetry.begin(context);
+    const startMs = clock.now();
     try {
       const event = parseEvent(rawEvent);
       const cors = corsHeaders(options.corsOrigins, headerOf(event, 'origin'));
       const response = await answer(options, event, context).catch((error: unknown) =>
         toProblem(options, event, error),
       );
+      const durationMs = clock.now() - startMs - (response.waitedMs ?? 0);
+      if (durationMs >= SLOW_ANSWER_MS) {
+        telemetry.emit({
+          name: 'slow_answer',
+          level: 'warn',
+          durationMs,
+          detail: routeOf(event),
+          ...aboutRequest(event),
+        });
+      }
       return toResult(event, response, cors);
     } finally {
       telemetry.flush();
@@ -117,7 +132,7 @@ function toProblem({ telemetry }: HttpOptions, event: ProxyEvent, error: unknown
       name: 'unexpected_error',
       level: problem.code === 'internal_error' ? 'error' : 'warn',
       outcome: problem.code,
-      detail: `${event.httpMethod} ${event.resource}`,
+      detail: routeOf(event),
       ...aboutRequest(event),
       error,
     });
@@ -128,6 +143,8 @@ function toProblem({ telemetry }: HttpOptions, event: ProxyEvent, error: unknown
     body: problem.toProblem(isOurs ? event.requestContext.requestId : undefined),
   };
 }
+
+const routeOf = ({ httpMethod, resource }: ProxyEvent): string => `${httpMethod} ${resource}`;
 
 /** Tenant, submission and record of a request, where they have the form of our ids. */
 function aboutRequest(event: ProxyEvent): EventFields {

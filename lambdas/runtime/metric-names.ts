@@ -97,6 +97,8 @@ export const PROVIDER_METRICS = {
 /** No dimension beside service and stage. */
 export const SERVICE_METRICS = {
   submissionsAccepted: count('SubmissionsAccepted', 'submit'),
+  /** Answers that took five seconds or more, without what the caller asked to wait. */
+  slowAnswers: count('SlowAnswers', 'status', 'submit'),
   submissionsRejected: count('SubmissionsRejected', 'fan-out'),
   submissionsComplete: count('SubmissionsComplete', 'finalizer'),
   submissionsPartiallyFailed: count('SubmissionsPartiallyFailed', 'finalizer'),

@@ -49,4 +49,5 @@ export const handler = httpHandler({
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,
+  clock,
 });

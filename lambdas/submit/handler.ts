@@ -63,4 +63,5 @@ export const handler = httpHandler({
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,
+  clock,
 });

@@ -1,15 +1,17 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { Stage } from '../../config/stage.ts';
 import { OPERATIONS, type Operation } from '../../lambdas/domain/api/operations.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm, type Alarms } from './alarms.ts';
 import type { Authorizer } from './authorizer.ts';
 import { answerWithProblems } from './gateway-problems.ts';
+import { pipelineMetric } from './metrics.ts';
 import { logRetention } from './pipeline-function.ts';
 import type { Status } from './status.ts';
 import type { Submit } from './submit.ts';
@@ -25,10 +27,11 @@ export interface ApiProps {
   readonly alarms: Alarms;
 }
 
+const SUM = { period: Duration.minutes(5), statistic: 'Sum' };
 /** Server errors within five minutes that are more than a caller's bad luck. */
 const SERVER_ERROR_THRESHOLD = 5;
-/** The slowest one in a hundred answers that callers need not put up with; a cold start with the largest direct body takes less. */
-const SLOW_P99_MS = 5_000;
+/** Share of answers that may take five seconds or more. */
+const SLOW_PERCENT = 1;
 
 /** The REST API: routes, authorizer, throttling, access log. */
 export class Api extends Construct {
@@ -66,7 +69,7 @@ export class Api extends Construct {
         resourceArn: this.restApi.deploymentStage.stageArn,
       });
     }
-    this.#addAlarms(props.alarms);
+    this.#addAlarms(props);
   }
 
   #accessLog({ stage, removalPolicy, encryptionKey }: ApiProps): logs.LogGroup {
@@ -101,7 +104,7 @@ export class Api extends Construct {
     }
   }
 
-  #addAlarms(alarms: Alarms): void {
+  #addAlarms({ alarms, stage }: ApiProps): void {
     addAlarm(this, 'ServerErrors', alarms, {
       metric: this.restApi.deploymentStage.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
       threshold: SERVER_ERROR_THRESHOLD,
@@ -115,10 +118,20 @@ export class Api extends Construct {
       runbookSection: 'api-errors',
     });
     addAlarm(this, 'SlowAnswers', alarms, {
-      metric: this.restApi.deploymentStage.metricLatency({ period: Duration.minutes(5), statistic: 'p99' }),
-      threshold: SLOW_P99_MS,
+      // The gateway's latency would count what callers ask to wait for a status.
+      metric: new MathExpression({
+        expression: '100 * (FILL(submit, 0) + FILL(status, 0)) / requests',
+        usingMetrics: {
+          submit: pipelineMetric(SERVICE_METRICS.slowAnswers, { ...SUM, stageName: stage.name, by: 'submit' }),
+          status: pipelineMetric(SERVICE_METRICS.slowAnswers, { ...SUM, stageName: stage.name, by: 'status' }),
+          requests: this.restApi.deploymentStage.metricCount(SUM),
+        },
+        period: SUM.period,
+        label: 'slow answers, %',
+      }),
+      threshold: SLOW_PERCENT,
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      // With few requests the slowest of them is the 99th percentile: one is no news.
+      // With few requests one slow answer is more than its share.
       periods: 3,
       missingData: TreatMissingData.NOT_BREACHING,
       severity: 'ticket',

@@ -99,7 +99,7 @@ export class Front {
         ? { createSubmission: createSubmission(deps) }
         : { getSubmission: getSubmission(deps), listSubmissions: listSubmissions(deps) };
     const invocation = { ...telemetry, begin: () => undefined, flush: () => undefined };
-    return httpHandler({ answers, corsOrigins: [], telemetry: invocation });
+    return httpHandler({ answers, corsOrigins: [], telemetry: invocation, clock });
   }
 }
 

@@ -178,9 +178,11 @@ export class MonitoredSimulation extends Simulation {
   }
 
   /** Stands between the function and its ports. */
-  #hurt(kind: FunctionKind, { ports }: Environment): void {
+  #hurt(kind: FunctionKind, environment: Environment): void {
+    const { ports } = environment;
     const hook: PortHook = async (call, apply) => {
       const ailment = this.#ailments.get(kind);
+      if (ailment?.what === 'slow') await this.#until(environment.invokedAtMs + ailment.ms);
       const isHurt =
         (ailment?.what === 'denied' || ailment?.what === 'failing' || ailment?.what === 'defective') &&
         ailment.port === call.port &&

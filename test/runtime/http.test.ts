@@ -8,12 +8,13 @@ import { createMemoryWorld, createTestClock } from '../support/memory/index.ts';
 const context = { awsRequestId: 'invocation-1', getRemainingTimeInMillis: () => 1_000 };
 
 /** A handler of one operation that answers with what `answer` says, and the calls of its telemetry. */
-function handlerOf(answer: Answer, corsOrigins: string[] = []) {
-  const { telemetry } = createMemoryWorld({ clock: createTestClock() });
+function handlerOf(answer: Answer, corsOrigins: string[] = [], clock = createTestClock()) {
+  const { telemetry } = createMemoryWorld({ clock });
   const calls: string[] = [];
   const handler = httpHandler({
     answers: { createUpload: answer },
     corsOrigins,
+    clock,
     telemetry: {
       emit: (event) => telemetry.emit(event),
       begin: ({ awsRequestId }) => void calls.push(`begin ${awsRequestId}`),
@@ -235,6 +236,32 @@ describe('an answer', () => {
     expect([statusCode, headers['Retry-After'], JSON.parse(body).code]).toEqual([503, '5', 'unavailable']);
     expect(body).not.toContain('MARKER');
     expect(telemetry.events).toMatchObject([{ level: 'warn', outcome: 'unavailable' }]);
+  });
+
+  test('that takes long is logged, without the time that its caller asked to wait', async () => {
+    const clock = createTestClock();
+    const answerAfter = (ms: number, waitedMs: number) =>
+      handlerOf(
+        async () => {
+          await clock.advance(ms);
+          return { status: 200, body: {}, waitedMs };
+        },
+        [],
+        clock,
+      );
+    for (const [ms, waitedMs] of [
+      [4_999, 0],
+      [24_999, 20_000],
+    ] as const) {
+      const { handler, telemetry } = answerAfter(ms, waitedMs);
+      await handler(event(), context);
+      expect(telemetry.events).toEqual([]);
+    }
+    const { handler, telemetry } = answerAfter(25_000, 20_000);
+    await handler(event(), context);
+    expect(telemetry.events).toEqual([
+      { name: 'slow_answer', level: 'warn', durationMs: 5_000, detail: 'POST /v1/uploads', tenantId: 'acme' },
+    ]);
   });
 
   test.each([[undefined], ['text'], [{}], [{ ...event(), requestContext: {} }], [{ ...event(), body: 7 }]])(

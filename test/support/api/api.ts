@@ -93,7 +93,7 @@ export function createTestApi(
     settings,
   };
   const telemetry = { ...world.telemetry, begin: () => undefined, flush: () => undefined };
-  const shared = { corsOrigins: options.corsOrigins ?? [ORIGIN], telemetry };
+  const shared = { corsOrigins: options.corsOrigins ?? [ORIGIN], telemetry, clock };
   const submit = httpHandler({
     answers: {
       createUpload: createUpload(deps),
