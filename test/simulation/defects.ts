@@ -143,6 +143,18 @@ export const DEFECTS: readonly Defect[] = [
     by: '',
   },
   {
+    name: 'publish without input',
+    file: 'lambdas/domain/finalize/part.ts',
+    find: '(await inputs.take(size)).entries()',
+    by: "(await inputs.take(size).catch(() => Array.from({ length: size }, (_, at): Input => ({ kind: 'record', fields: {}, recordNo: recordNoAt(chunk, at), line: 0, byteOffset: 0, endByteOffset: 0, endLine: 0 })))).entries()",
+  },
+  {
+    name: 'believe a 403',
+    file: 'lambdas/domain/source/unreadable-source.ts',
+    find: 'if (error instanceof ObjectMissingError) {',
+    by: "if (error instanceof ObjectMissingError || (error instanceof Error && error.name === 'DependencyMisconfiguredError')) {",
+  },
+  {
     name: 'never look for lost messages',
     file: 'lambdas/domain/reconcile/check-submission.ts',
     find: 'if (isLate) actions +=',

@@ -4,6 +4,7 @@ import type { OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { Clock, TimeBudget } from '../../lambdas/domain/time.ts';
 import { intercept } from '../support/memory/hook.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
+import type { FileTroubles } from './file-troubles.ts';
 import { notTaken, unavailable, type Faults } from './faults.ts';
 import { nameOf, type Journal } from './journal.ts';
 import { KnownOutages } from './known-outages.ts';
@@ -13,6 +14,7 @@ export interface EnvironmentDeps {
   scheduler: Scheduler;
   world: MemoryWorld;
   faults: Faults;
+  files: FileTroubles;
   journal: Journal;
 }
 
@@ -217,7 +219,10 @@ export class Environment {
       getSmall: async (key, maxBytes) => hooked.getSmall(key, maxBytes),
       put: async (key, body, contentType) => hooked.put(key, body, contentType),
       create: async (key, body, contentType) => hooked.create(key, body, contentType),
-      read: async (source, fromByte) => this.#read(await hooked.read(source, fromByte)),
+      read: async (source, fromByte) => {
+        this.#deps.files.check(source);
+        return this.#read(await hooked.read(source, fromByte));
+      },
       writer: (key, contentType): ObjectWriter => intercept('writer', objects.writer(key, contentType), this.#call),
     };
   }

@@ -59,6 +59,10 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
       return;
     case 'foreign_message':
       return sendForeign(simulation, mishap.wrong, index);
+    case 'files_denied':
+      return simulation.files.deny(mishap.forMs);
+    case 'file_lost':
+      return simulation.files.loseNext(mishap.forMs);
     case 'redrive':
       return redrive(simulation, mishap.mode);
     case 'hasty_redrive':

@@ -144,7 +144,11 @@ async function checkResults(
     const lines = world.objects.text(key).split('\n').filter(Boolean);
     if (lines.length !== records) wrong('results = rows', `${key} has ${lines.length} lines, not ${records}`);
     for (const line of lines) {
-      const { recordNo, state = 'succeeded', reason } = JSON.parse(line);
+      const { recordNo, state = 'succeeded', reason, record } = JSON.parse(line);
+      const isRead = record !== undefined && Object.keys(record).length > 0;
+      if (!isRead && reason !== 'malformed_row' && state !== 'cancelled') {
+        wrong('no result without input', `record ${recordNo} is published as ${state}, without what was sent`);
+      }
       const row = rows.get(recordNo);
       if (seen.has(recordNo)) wrong('results = rows', `record ${recordNo} is there twice`);
       seen.add(recordNo);

@@ -62,6 +62,10 @@ export type Mishap =
   | { kind: 'unreadable_message'; atMs: number; lane: 'small' | 'bulk' }
   /** A message that its submission does not know of, made from one that was sent. */
   | { kind: 'foreign_message'; atMs: number; wrong: 'tenant' | 'number' | 'generation' | 'submission' }
+  /** For a time, nobody may read any file. */
+  | { kind: 'files_denied'; atMs: number; forMs: number }
+  /** The file of the next submission whose results are due is gone for a time. */
+  | { kind: 'file_lost'; atMs: number; forMs: number }
   | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' }
   /** From then on: a redrive at the moment when a record fails of which another copy is being worked. */
   | { kind: 'hasty_redrive'; atMs: number };
@@ -111,7 +115,11 @@ export function planOf(seed: number): Plan {
     brownOuts: calm ? [] : brownOutsOf(stream(seed, 'brown-outs')),
     mishaps: calm
       ? []
-      : [...mishapsOf(stream(seed, 'mishaps')), ...foreignMessagesOf(stream(seed, 'foreign messages'))],
+      : [
+          ...mishapsOf(stream(seed, 'mishaps')),
+          ...foreignMessagesOf(stream(seed, 'foreign messages')),
+          ...fileTroublesOf(stream(seed, 'files')),
+        ],
     crashShare: share(0.7, 0.01),
     lostReplyShare: share(0.6, 0.02),
     failureShare: share(0.6, 0.02),
@@ -193,6 +201,15 @@ function foreignMessagesOf(dice: Dice): Mishap[] {
     atMs: Math.round(dice.between(MINUTE_MS, 6 * MINUTE_MS)),
     wrong: dice.pick(['tenant', 'number', 'generation', 'submission']),
   }));
+}
+
+function fileTroublesOf(dice: Dice): Mishap[] {
+  const troubles: Mishap[] = [];
+  const forMs = (): number => Math.round(dice.between(10 * SECOND_MS, 4 * MINUTE_MS));
+  const atMs = (): number => Math.round(dice.between(0, 3 * MINUTE_MS));
+  if (dice.chance(0.2)) troubles.push({ kind: 'files_denied', atMs: atMs(), forMs: forMs() });
+  if (dice.chance(0.2)) troubles.push({ kind: 'file_lost', atMs: atMs(), forMs: forMs() });
+  return troubles;
 }
 
 function mishapsOf(dice: Dice): Mishap[] {

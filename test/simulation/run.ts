@@ -6,6 +6,7 @@ import { EventSource, type EventSourceOptions } from './event-source.ts';
 import { Faults } from './faults.ts';
 import * as functions from './functions.ts';
 import { Journal, type Stats, type Violation } from './journal.ts';
+import { FileTroubles } from './file-troubles.ts';
 import { arrange } from './mishaps.ts';
 import { checkOutcomes, recordsThatMustSucceed } from './outcomes.ts';
 import type { Plan } from './plan.ts';
@@ -46,6 +47,7 @@ export class Simulation {
   readonly world: MemoryWorld;
   readonly watch: Watch;
   readonly faults: Faults;
+  readonly files = new FileTroubles(this.scheduler);
   readonly #providers: Record<ProviderName, SimulatedProvider>;
   readonly #sources: Record<'fanOut' | 'small' | 'bulk' | 'finalize', EventSource>;
   #environments = 0;
@@ -133,9 +135,15 @@ export class Simulation {
   ): void {
     if (level !== 'debug' || name.startsWith('record_'))
       this.journal.note(`${environment} says ${name} ${JSON.stringify(about)}`);
+    if (name === 'submission_finalizing') this.#loseFileOf(about.submissionId);
     if (name !== 'unexpected_error' || isPassingFailure(error) || error instanceof LeaseLostError) return;
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.journal.broken('no defect', `${environment} met an error that nothing explains: ${what}`, []);
+  }
+
+  #loseFileOf(submissionId: string | undefined): void {
+    const submission = this.world.inspect.submissions().find((one) => one.submissionId === submissionId);
+    if (submission) this.files.finalizing(submission.source);
   }
 
   /** How long a queue hides what its function has received. */

@@ -63,6 +63,24 @@ async function* readFromChunk(
   await verify();
 }
 
+/** The same; but a file that fan-out has read, and that is gone or another one now, says nothing about its records. */
+async function* readSentChunks(
+  ...given: Parameters<typeof readFromChunk>
+): AsyncGenerator<ReadItem[], void, undefined> {
+  try {
+    yield* readFromChunk(...given);
+  } catch (error) {
+    const [{ ledger }, { submissionId, source }, chunk] = given;
+    const isLost = error instanceof UnreadableSourceError && LOST.has(error.code);
+    if (!isLost || (await ledger.get(submissionId, chunk))?.start?.crc === undefined) throw error;
+    throw new UnverifiedInputError(
+      `Chunk ${chunk} of ${submissionId} cannot be read again from ${source.key} (${error.code}): restore the object.`,
+    );
+  }
+}
+
+const LOST: ReadonlySet<string> = new Set(['FILE_MISSING', 'FILE_CHANGED']);
+
 /** Holds what was read against what fan-out noted. Throws {@link UnverifiedInputError}. */
 async function verifyChunk(
   { ledger }: { ledger: LedgerStore },
@@ -79,7 +97,7 @@ async function verifyChunk(
 }
 
 /**
- * Reads again what fan-out has sent, from the first record of `chunk` (0-based) on. Where the source cannot be read (any more), each
+ * Reads again what fan-out has sent, from the first record of `chunk` (0-based) on. Where the source could not be read to its end, each
  * record up to `through` is a defect that says why. Each chunk is verified before its last record is yielded, a last one that is not full at
  * the end of the file. Throws UnverifiedInputError, ShortReadError and DependencyUnavailableError.
  */
@@ -91,7 +109,7 @@ export function recordsFromChunk(
   watch?: Watch,
 ): AsyncGenerator<readonly SourceItem[], void, undefined> {
   const from = { byteOffset: 0, recordNo: chunk * CHUNK_RECORDS, line: 1 };
-  return endWithDefect(readFromChunk(deps, submission, chunk, chunkOf(through), watch), from, () => through);
+  return endWithDefect(readSentChunks(deps, submission, chunk, chunkOf(through), watch), from, () => through);
 }
 
 export interface RebuiltRecord {

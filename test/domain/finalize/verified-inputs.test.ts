@@ -112,16 +112,30 @@ describe('results', () => {
     expect(rig.stored().state).toBe('complete');
   });
 
-  it('of failed records are published without a file: they say why', async () => {
+  it('wait when the file is gone and every record has failed: what was sent must stand beside the reason', async () => {
     const rig = createFinalizeRig();
     await rig.submit(makeCsv(3));
     await rig.run();
     await rig.work(() => ({ state: 'failed', reason: 'provider_rejected' }));
     rig.world.objects.delete(SOURCE_KEY);
 
+    await slice(rig);
+
+    expectNothingPublished(rig);
+  });
+
+  it('say what is known of a file that was gone before fan-out had read it', async () => {
+    const rig = createFinalizeRig();
+    await rig.submit(makeCsv(10));
+    await rig.world.submissions.claimFanOut({ submissionId: SUBMISSION_ID, owner: 'dead', nowMs: 0, leaseMs: 0 });
+    await rig.world.submissions.decideLane(SUBMISSION_ID, 'dead', 'small');
+    rig.world.objects.delete(SOURCE_KEY);
+    await rig.run();
+    await rig.work();
+
     await rig.finalize();
 
-    expect(rig.stored().state).toBe('failed');
+    expect(rig.stored()).toMatchObject({ state: 'failed', finalCounts: { total: 1, failed: 1 } });
   });
 });
 

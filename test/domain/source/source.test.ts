@@ -82,10 +82,30 @@ describe('rebuilding messages from the source', () => {
     expect(rebuilt).toEqual(sentContents(rig, wanted));
   });
 
-  it('makes records of a source that is gone defects that say so', async () => {
+  it('makes nothing of a source that was read and is gone', async () => {
     const rig = await fannedOut(makeCsv(600));
     rig.world.objects.delete(SOURCE_KEY);
-    const rebuilt = await rebuildMessages(rig.world, rig.stored(), chunkOf(300), [300, 301, 500]);
+    const rebuilding = rebuildMessages(rig.world, rig.stored(), chunkOf(300), [300, 301, 500]);
+    await expect(rebuilding).rejects.toThrow(/cannot be read again from .* \(FILE_MISSING\): restore the object\.$/);
+  });
+
+  it('makes records of a source that was never read to the end of their chunk defects that say so', async () => {
+    const rig = await fannedOut(makeCsv(600));
+    const { ledger } = rig.world;
+    const unread: typeof ledger = {
+      ...ledger,
+      get: async (submissionId, chunk) => {
+        const { start, ...item } = (await ledger.get(submissionId, chunk))!;
+        return { ...item, start: { byteOffset: start!.byteOffset, line: start!.line } };
+      },
+    };
+    rig.world.objects.delete(SOURCE_KEY);
+    const rebuilt = await rebuildMessages(
+      { ...rig.world, ledger: unread },
+      rig.stored(),
+      chunkOf(300),
+      [300, 301, 500],
+    );
     expect([...rebuilt.keys()]).toEqual([300, 301, 500]);
     expect(rebuilt.get(500)?.content).toMatchObject({ kind: 'defect', defect: 'FILE_MISSING' });
   });
