@@ -169,7 +169,25 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'charge records for an outage',
     file: 'lambdas/domain/providers/lookup-batch.ts',
-    find: "decision.isProvider &&\n    !(outcome.kind === 'answer'",
-    by: "decision.isProvider && nowMs < 0 &&\n    !(outcome.kind === 'answer'",
+    find: 'decision.isProvider &&\n    !(outcome',
+    by: "decision.isProvider &&\n    outcome.kind !== 'transient' &&\n    !(outcome",
+  },
+  {
+    name: 'believe a run of answers without data',
+    file: 'lambdas/domain/providers/lookup-batch.ts',
+    find: '!(isFinal(call) && evidence.isVerified(call))',
+    by: '!isFinal(call)',
+  },
+  {
+    name: 'ask nobody about answers without data',
+    file: 'lambdas/domain/providers/outage.ts',
+    find: 'isSuspected || evidence.isUnverified',
+    by: 'isSuspected',
+  },
+  {
+    name: 'believe one refused credential',
+    file: 'lambdas/domain/providers/outage.ts',
+    find: "    case 'found':\n",
+    by: "    case 'found':\n      if (evidence.isCredentialRefused) return open(run, current, { kind: 'auth', detail: 'One record.' });\n",
   },
 ];

@@ -45,7 +45,10 @@ const MOST_PEAK = 1.01;
 export async function runDrain(options: DrainOptions): Promise<DrainResult> {
   const scheduler = createScheduler(START_MS);
   const arrivals: number[] = [];
-  const deps = depsOf(options, scheduler, arrivals);
+  const deps = drainDeps(options, scheduler, () => {
+    arrivals.push(scheduler.now());
+    return 200;
+  });
   const [config] = providerConfigs({ skewMs: 0, slowReplyMs: 0 });
   if (config === undefined) throw new Error('There is a provider.');
   const [api] = prepareProviders([{ ...config, ratePerSecond: options.ratePerSecond, burst: options.burst }]);
@@ -72,7 +75,11 @@ export async function runDrain(options: DrainOptions): Promise<DrainResult> {
 }
 
 /** Answers take from 20 to 400 ms, and the pacer's item now and then longer than the lead that a reservation has. */
-function depsOf({ seed }: DrainOptions, scheduler: Scheduler, arrivals: number[]): EnrichDeps {
+export function drainDeps(
+  { seed }: Pick<DrainOptions, 'seed'>,
+  scheduler: Scheduler,
+  answer: (url: string) => number,
+): EnrichDeps {
   const dice = stream(seed, 'drain');
   const world = createMemoryWorld({ clock: scheduler, credentials: { company: 'key of company' } });
   return {
@@ -83,10 +90,10 @@ function depsOf({ seed }: DrainOptions, scheduler: Scheduler, arrivals: number[]
       return result;
     }),
     transport: {
-      async request() {
-        arrivals.push(scheduler.now());
+      async request({ url }) {
+        const status = answer(url);
         await scheduler.sleep(dice.between(20, 400));
-        return { kind: 'response', status: 200, headers: {}, body: Buffer.from('{"found":"x"}'), truncated: false };
+        return { kind: 'response', status, headers: {}, body: Buffer.from('{"found":"x"}'), truncated: false };
       },
     },
     credentials: world.credentials,

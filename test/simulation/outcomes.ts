@@ -17,6 +17,7 @@ const MUST_END: Readonly<Record<RecordKind, string>> = {
   malformed: 'failed malformed_row',
   rejected: 'failed provider_rejected',
   sick: 'dead_lettered attempts_exhausted',
+  forbidden: 'dead_lettered attempts_exhausted',
   poison: 'dead_lettered worker_crashed',
 };
 
@@ -97,6 +98,10 @@ function checkRecord(
   const end = endOf(row);
   if (kind === undefined || !row || !isTerminal(row.state)) {
     return journal.broken('one outcome', `${record} is ${end}`, [record]);
+  }
+  const missing = Object.entries(row.answers).find(([, answer]) => answer.kind === 'not_found');
+  if (missing !== undefined && kind !== 'unknown') {
+    journal.broken('good records are found', `${record} (${kind}) was not found by ${missing[0]}`, [record]);
   }
   if (end === MUST_END[kind] || (mayBeCancelled && row.state === 'cancelled')) return;
   if (row.reason === 'worker_crashed' && journal.deathsOf(record) >= DEATHS_OF_ISOLATION) return;

@@ -12,6 +12,7 @@ export const RECORD_KINDS = [
   'malformed',
   'rejected',
   'sick',
+  'forbidden',
   'poison',
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
@@ -36,7 +37,10 @@ export type Trouble =
   | 'error_in_200'
   | 'throttled'
   | 'unauthorized'
-  | 'retry_after_503';
+  | 'retry_after_503'
+  /** A bad release refuses every request, or finds nothing for anybody. */
+  | 'refusing_all'
+  | 'finding_nothing';
 
 /** A time in which something is wrong. Times from the start of the run. */
 export interface Spell {
@@ -145,10 +149,11 @@ function submissionOf(seed: number, index: number): SubmissionPlan {
   const kinds = Array.from({ length: records }, (): RecordKind => {
     if (dice.chance(mostlyGood)) return 'good';
     const kind = dice.pick(RECORD_KINDS);
-    return kind === 'poison' || kind === 'sick' ? 'good' : kind;
+    return kind === 'poison' || kind === 'sick' || kind === 'forbidden' ? 'good' : kind;
   });
   if (hasPoison) kinds[dice.below(records)] = 'poison';
   if (dice.chance(0.3)) kinds[dice.below(records)] = 'sick';
+  if (dice.chance(0.15)) kinds[dice.below(records)] = 'forbidden';
   const isOdd = dice.chance(0.08);
   const file = isOdd ? dice.pick(['header_only', 'unreadable'] as const) : dice.pick(['csv', 'csv', 'ndjson'] as const);
   const dies = dice.chance(0.1) ? dice.pick(['before_send', 'before_mark'] as const) : undefined;
@@ -173,6 +178,8 @@ const TROUBLES = [
   'throttled',
   'unauthorized',
   'retry_after_503',
+  'refusing_all',
+  'finding_nothing',
 ] as const;
 
 function outageOf(dice: Dice): Outage {

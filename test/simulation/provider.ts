@@ -120,6 +120,8 @@ export class SimulatedProvider {
     if (!request.headers[this.config.auth.header]?.endsWith(this.#key)) return respond(401, {});
     if (this.#dice.chance(this.#plan.flakyShare)) return this.#troubled(this.#dice.pick(FLAKES));
     if (kind === 'sick' && this.#name === 'company') return respond(500, { error: 'always' });
+    // It refuses this record with the status of a wrong credential.
+    if (kind === 'forbidden' && this.#name === 'company') return respond(403, {});
     if (kind === 'rejected') return respond(422, { error: 'never' });
     if (kind === 'unknown') return respond(404, {});
     return respond(200, { found: request.url });
@@ -141,6 +143,10 @@ export class SimulatedProvider {
         return respond(429, {}, this.#retryAfter());
       case 'unauthorized':
         return respond(401, {});
+      case 'refusing_all':
+        return respond(422, {});
+      case 'finding_nothing':
+        return respond(404, {});
       default:
         return respond(503, {}, this.#retryAfter());
     }
@@ -175,7 +181,9 @@ function aboutOf(url: string): { record: string; kind: string } {
 export type Meaning = 'answer' | 'refusal' | 'transient' | 'wait';
 
 function meaningOf(result: TransportResult, trouble: Trouble | undefined): Meaning {
-  if (result.kind === 'failure' || result.status >= 500) return 'transient';
+  if (result.kind === 'failure' || result.status >= 500 || result.status === 403) return 'transient';
+  // What it says to everybody is true of nobody.
+  if (trouble === 'refusing_all' || trouble === 'finding_nothing') return 'wait';
   if (result.status === 429 || result.status === 401) return 'wait';
   if (result.status === 422) return 'refusal';
   if (result.status === 404) return 'answer';
@@ -188,6 +196,7 @@ const answers: ProviderConfig['answers'] = {
     '200': 'found',
     '404': 'not_found',
     '401': 'auth',
+    '403': 'auth',
     '429': 'throttled',
     '422': 'permanent',
     '5xx': 'transient',

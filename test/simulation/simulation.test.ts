@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { runDrain } from './drain.ts';
+import { runSlowerProvider, type Minute } from './slower-provider.ts';
 import { planOf } from './plan.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
@@ -49,5 +50,29 @@ describe('draining a burst at the limit', () => {
     expect(result).toMatchObject({ calls: 8_000, refused: 0 });
     expect(result.utilisation).toBeGreaterThanOrEqual(0.98);
     expect(result.peak).toBeLessThanOrEqual(1.01);
+  });
+});
+
+describe('a provider that allows a tenth of what is configured', () => {
+  const options = { seed: 1, ratePerSecond: 200, allowedPerSecond: 20, burst: 10, workers: 10 };
+  const extraOf = (minutes: readonly Minute[]): number =>
+    minutes.reduce((sum, { extra }) => sum + extra, 0) / minutes.reduce((sum, { calls }) => sum + calls, 0);
+
+  it.each([1, 2, 3])('costs less than 2 % extra calls after the first minute, and is used (seed %i)', async (seed) => {
+    const minutes = (await runSlowerProvider({ ...options, seed, lengthMs: 480_000 })).slice(1);
+    expect(extraOf(minutes)).toBeLessThan(0.02);
+    expect(Math.min(...minutes.map(({ used }) => used))).toBeGreaterThan(0.9);
+  });
+
+  it('is used fully again within six minutes once it allows everything', async () => {
+    const minutes = await runSlowerProvider({
+      ...options,
+      raisedAtMs: 180_000,
+      raisedPerSecond: 200,
+      workers: 30,
+      lengthMs: 660_000,
+    });
+    expect(minutes.at(-1)?.used).toBeGreaterThan(0.95);
+    expect(minutes[9]?.used).toBeGreaterThan(0.95);
   });
 });

@@ -1,11 +1,13 @@
 import type { Random } from '../time.ts';
 import { callProvider, deferred, failedInternally, logRefusedCredential, startWithinMs } from './call.ts';
-import type { CallSubject, DeferralReason, Run, Unanswered } from './call.ts';
+import type { CallSubject, Run, Unanswered } from './call.ts';
 import type { CallOutcome } from './classify.ts';
 import { signOf, type CallEvidence } from './evidence.ts';
 import type { ProviderState } from './ports.ts';
 import { intervalMs } from './config.ts';
-import { loweredPace, reserveSlots, sleepUntil } from './slots.ts';
+import { reserveSlots, sleepUntil } from './slots.ts';
+import { FIRST_BLOCK_MS, logBlock, providerTrouble, reportThrottle, throttleFleet } from './throttle.ts';
+import type { OutageDecision } from './throttle.ts';
 
 /** So many outage-class failures in a row raise the suspicion that the provider is out. */
 export const FAILURES_TO_SUSPECT = 3;
@@ -16,12 +18,6 @@ const LONGEST_OPEN_MS = 120_000;
 const LONGEST_OPEN_FOR_AUTH_MS = 15_000;
 /** The longest block of the fleet that nothing but one record's answer speaks for. */
 const UNCONFIRMED_BLOCK_MS = 3_000;
-/** The wait after a refusal for the rate without a usable hint is random between this and twice this; it doubles while nothing is answered. */
-const FIRST_BLOCK_MS = 2_000;
-const LONGEST_BLOCK_MS = 120_000;
-/** Two refusals for the rate within this time, with answers in between, are no accident: the pace is too high. */
-const REPEATED_WITHIN_MS = 120_000;
-
 /** How long a breaker that has been opened `openings` times in a row stays open: doubling, give or take a tenth. */
 const openForMs = (openings: number, longestMs: number, random: Random): number =>
   Math.round(Math.min(longestMs, FIRST_OPEN_MS * 2 ** openings) * (0.9 + random() / 5));
@@ -29,12 +25,6 @@ const openForMs = (openings: number, longestMs: number, random: Random): number 
 /** Whether failures of calls that were made in `epoch` are explained by an outage that somebody has found meanwhile. */
 export const isKnownOutage = (state: ProviderState, epoch: number): boolean =>
   state.breaker === 'open' || state.epoch > epoch;
-
-/**
- * Whether what a round of calls met is the provider's trouble or that of single records. With `isProvider` nobody is to call until
- * `untilMs`, and nothing but answers with data is believed.
- */
-export type OutageDecision = { isProvider: false } | { isProvider: true; reason: DeferralReason; untilMs: number };
 
 const RECORDS_ONLY: OutageDecision = { isProvider: false };
 
@@ -63,7 +53,7 @@ async function decide(run: Run, state: ProviderState, evidence: CallEvidence): P
   if (evidence.sawAnswer && (state.failures > 0 || state.throttles > 0)) {
     current = await providers.clearFailures(name, state.epoch);
   }
-  if (evidence.isPaceTooHigh) current = await reportThrottle(run, current, {});
+  if (evidence.isPaceTooHigh) current = await reportThrottle(run, current, { slotsOf: state });
   if (evidence.failuresInARow > 0) {
     current = await providers.addFailures(name, state.epoch, evidence.failuresInARow);
     if (isKnownOutage(current, state.epoch)) return knownOutage(run, current);
@@ -80,6 +70,13 @@ async function askCanary(
   isOutageSuspected: boolean,
 ): Promise<OutageDecision> {
   const { deps, provider } = run;
+  if (evidence.isThrottled) {
+    // Of many workers that are refused at the same time one asks the canary.
+    const { throttledAtMs, blockedUntilMs } = await deps.providers.get(provider.config.name);
+    if (throttledAtMs > state.throttledAtMs) {
+      return providerTrouble('provider_throttled', Math.max(blockedUntilMs, deps.clock.now() + FIRST_BLOCK_MS));
+    }
+  }
   const withinMs = startWithinMs(run);
   const reservation = withinMs < 0 ? undefined : await reserveSlots(deps, { provider, slots: 1, withinMs });
   const current = reservation?.state ?? state;
@@ -93,7 +90,7 @@ async function askCanary(
       if (evidence.failuresInARow > 0) await deps.providers.clearFailures(provider.config.name, state.epoch);
       return RECORDS_ONLY;
     case 'throttled':
-      return throttleFleet(run, current, outcome);
+      return throttleFleet(run, current, outcome, state);
     case 'unknown':
       return unconfirmed(run, current, evidence, isOutageSuspected);
     default:
@@ -110,72 +107,19 @@ async function unconfirmed(
 ): Promise<OutageDecision> {
   const { clock, providers } = run.deps;
   const nowMs = clock.now();
-  if (state.blockedUntilMs > nowMs) return provider('provider_throttled', state.blockedUntilMs);
+  if (state.blockedUntilMs > nowMs) return providerTrouble('provider_throttled', state.blockedUntilMs);
   if (evidence.failuresInARow > 0 && isOutageSuspected) return open(run, state);
   if (!evidence.isThrottled) {
-    return provider(evidence.isRefused ? 'provider_auth' : 'pacer_full', nowMs + UNCONFIRMED_BLOCK_MS);
+    return providerTrouble(evidence.isRefused ? 'provider_auth' : 'pacer_full', nowMs + UNCONFIRMED_BLOCK_MS);
   }
   const untilMs = nowMs + UNCONFIRMED_BLOCK_MS;
   logBlock(run, untilMs);
   await providers.block(run.provider.config.name, untilMs);
-  return provider('provider_throttled', untilMs);
+  return providerTrouble('provider_throttled', untilMs);
 }
-
-const provider = (reason: DeferralReason, untilMs: number): OutageDecision => ({ isProvider: true, reason, untilMs });
 
 const knownOutage = ({ deps }: Run, state: ProviderState): OutageDecision =>
-  provider(state.openReason ?? 'breaker_open', state.breaker === 'open' ? state.openUntilMs : deps.clock.now());
-
-/** Stops the fleet's calls: the canary was refused for the rate as well. */
-async function throttleFleet(
-  run: Run,
-  state: ProviderState,
-  outcome: CallOutcome | Unanswered,
-): Promise<OutageDecision> {
-  const { clock, random } = run.deps;
-  const untoldMs = Math.min(LONGEST_BLOCK_MS, FIRST_BLOCK_MS * 2 ** state.throttles) * (1 + random());
-  const waitMs = ('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined) ?? Math.round(untoldMs);
-  const untilMs = Math.max(state.blockedUntilMs, clock.now() + waitMs);
-  const after = await reportThrottle(run, state, { blockedUntilMs: untilMs });
-  return provider('provider_throttled', Math.max(clock.now(), after.blockedUntilMs));
-}
-
-/**
- * Reports a refusal for the rate, once for all who met it at the same time. Where calls were answered since the last one, and that is
- * not long ago, the pace is lowered for the fleet.
- */
-async function reportThrottle(
-  run: Run,
-  state: ProviderState,
-  { blockedUntilMs }: { blockedUntilMs?: number },
-): Promise<ProviderState> {
-  const { clock, providers, telemetry } = run.deps;
-  const { name, ratePerSecond } = run.provider.config;
-  const nowMs = clock.now();
-  const isRepeated = state.throttledAtMs > 0 && nowMs - state.throttledAtMs < REPEATED_WITHIN_MS;
-  const pace = isRepeated && state.throttles === 0 ? loweredPace(state, nowMs) : undefined;
-  const after = await providers.throttle(name, {
-    seenAtMs: state.throttledAtMs,
-    nowMs,
-    throttles: blockedUntilMs === undefined ? 0 : state.throttles + 1,
-    ...(blockedUntilMs === undefined ? {} : { blockedUntilMs }),
-    ...(pace === undefined ? {} : { pace }),
-  });
-  if (after.throttledAtMs !== nowMs) return after;
-  if (blockedUntilMs !== undefined) logBlock(run, blockedUntilMs);
-  if (pace !== undefined) {
-    const perSecond = (ratePerSecond * pace.share).toPrecision(3);
-    const detail = `Calls are refused although paced: ${perSecond} of ${ratePerSecond} calls/s from now on.`;
-    telemetry.emit({ name: 'provider_pace_lowered', level: 'warn', provider: name, detail });
-  }
-  return after;
-}
-
-function logBlock({ deps, provider: { config } }: Run, untilMs: number): void {
-  const durationMs = untilMs - deps.clock.now();
-  const reason = 'provider_throttled';
-  deps.telemetry.emit({ name: 'provider_blocked', level: 'warn', provider: config.name, reason, durationMs });
-}
+  providerTrouble(state.openReason ?? 'breaker_open', state.breaker === 'open' ? state.openUntilMs : deps.clock.now());
 
 /** Opens the breaker, or, as the owner of its probe, opens it for longer. */
 async function open(
@@ -269,7 +213,7 @@ async function endProbe(
       return { untilMs: decision.isProvider ? decision.untilMs : otherMs };
     }
     // It limits us: that is an answer.
-    if (sign === 'throttled') await throttleFleet(run, state, outcome);
+    if (sign === 'throttled') await throttleFleet(run, state, outcome, state);
     // The next slot is counted from the closing, so it must not come sooner than one interval after the probe.
     await sleepUntil(clock, startMs + intervalMs(run.provider.config));
     await providers.close(name, state.epoch, owner, clock.now());

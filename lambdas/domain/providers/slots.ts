@@ -30,6 +30,8 @@ export interface Reservation {
  * then would start all at once.
  */
 const SLOT_LEAD_MS = 30;
+/** Slots are reserved no further ahead while the pace is lowered: all of them are used before a change of it takes effect. */
+const SLOWED_WITHIN_MS = 10_000;
 /** A refused reservation is worth another one when the pace was changed meanwhile, or when fewer calls fit. */
 const MAX_RESERVATIONS = 4;
 
@@ -41,13 +43,14 @@ const MAX_RESERVATIONS = 4;
 export async function reserveSlots({ providers, clock }: SlotDeps, request: SlotRequest): Promise<Reservation> {
   const { provider } = request;
   const nowMs = clock.now() + SLOT_LEAD_MS;
-  const withinMs = request.withinMs - SLOT_LEAD_MS;
   let wanted = request.slots;
   let state: ProviderState | undefined;
   let interval = 0;
   for (let tries = 0; tries < MAX_RESERVATIONS; tries++) {
     const { lastState: known } = provider;
     interval = intervalMs(provider.config) / grantedShare(known, nowMs);
+    const isSlowed = interval > intervalMs(provider.config);
+    const withinMs = Math.min(request.withinMs, isSlowed ? SLOWED_WITHIN_MS : Infinity) - SLOT_LEAD_MS;
     const slots = Math.min(wanted, slotsWithin(withinMs, interval));
     if (slots < 1) break;
     const paceAtMs = known?.paceAtMs ?? 0;
@@ -74,10 +77,10 @@ export async function reserveSlots({ providers, clock }: SlotDeps, request: Slot
 type Pace = Pick<ProviderState, 'paceAtMs' | 'paceShare' | 'paceLimitShare'>;
 
 /** By then a lowered pace is back where calls were refused; it rises slowly around there, and fast beyond. */
-const RECOVERY_MS = 50_000;
+const RECOVERY_MS = 60_000;
 /** A pace that is lowered again within this time was far too high. */
 const FAR_TOO_HIGH_MS = 10_000;
-const LOWEST_SHARE = 0.01;
+const LOWEST_LIMIT_SHARE = 0.02;
 
 /**
  * Share of the configured pace that the fleet grants itself: all of it, unless the provider refused calls although they were paced. A
@@ -89,11 +92,13 @@ export function grantedShare(pace: Pace | undefined, nowMs: number): number {
   return Math.min(1, pace.paceLimitShare + (pace.paceLimitShare - pace.paceShare) * rise ** 3);
 }
 
-/** The pace after calls were refused at the present one. */
+/** The pace after calls were refused at the present one. It is always below `limitShare`, or it would never rise again. */
 export function loweredPace(pace: Pace, nowMs: number): { share: number; limitShare: number } {
-  const limitShare = grantedShare(pace, nowMs);
-  const isFarTooHigh = pace.paceAtMs === 0 || limitShare === 1 || nowMs - pace.paceAtMs < FAR_TOO_HIGH_MS;
-  return { share: Math.max(LOWEST_SHARE, limitShare * (isFarTooHigh ? 0.5 : 0.85)), limitShare };
+  const limitShare = Math.max(LOWEST_LIMIT_SHARE, grantedShare(pace, nowMs));
+  // Once a gentle step was enough, the limit is near.
+  const wasHalved = (pace.paceShare ?? 0) <= 0.6 * (pace.paceLimitShare ?? 1);
+  const isFarTooHigh = pace.paceAtMs === 0 || (wasHalved && nowMs - pace.paceAtMs < FAR_TOO_HIGH_MS);
+  return { share: limitShare * (isFarTooHigh ? 0.5 : 0.9), limitShare };
 }
 
 /** Timers count whole milliseconds: a call that is late by no more than this, or by half an interval, delays no other. */
