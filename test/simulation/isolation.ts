@@ -22,6 +22,11 @@ export class Isolation {
     for (const { records } of this.#running.values()) records.delete(record);
   }
 
+  /** A record goes back to its queue, also where its row could not be written: nobody is processing it. */
+  sentBack(record: string): void {
+    for (const { records } of this.#running.values()) records.delete(record);
+  }
+
   called(record: string, { name, invokedAtMs }: Environment): void {
     if (record === 'canary') return;
     const known = this.#running.get(name);

@@ -185,8 +185,8 @@ function meaningOf(result: TransportResult, trouble: Trouble | undefined): Meani
   // What it says to everybody is true of nobody.
   if (trouble === 'refusing_all' || trouble === 'finding_nothing') return 'wait';
   if (result.status === 429 || result.status === 401) return 'wait';
-  if (result.status === 422) return 'refusal';
-  if (result.status === 404) return 'answer';
+  // Not believed, and asked for again, where the canary is not answered afterwards.
+  if (result.status === 422 || result.status === 404) return 'wait';
   const text = Buffer.from(result.body).toString('utf8');
   return text.startsWith('{"found":"') && trouble === undefined ? 'answer' : 'transient';
 }

@@ -237,6 +237,7 @@ export class Watch {
     for (const { body, group } of args[0] as OutgoingMessage[]) {
       const about = recordOfBody(body);
       const key = about?.record ?? body;
+      if (about !== undefined) this.isolation.sentBack(about.record);
       const earlier = this.#sent.get(key);
       const { generation = 0, firstEnqueuedAtMs = 0 } = about ?? {};
       // Fan-out sent again what it had sent before: a second copy is on its way.

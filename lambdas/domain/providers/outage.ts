@@ -91,6 +91,10 @@ async function askCanary(
       return RECORDS_ONLY;
     case 'throttled':
       return throttleFleet(run, current, outcome, state);
+    case 'failing':
+      // One failure of the canary alone is no outage: where records only lack data, they are asked about again.
+      if (evidence.failuresInARow > 0 || evidence.isRefused) return open(run, current, outcome);
+      return unconfirmed(run, current, evidence, false);
     case 'unknown':
       return unconfirmed(run, current, evidence, isOutageSuspected);
     default:
