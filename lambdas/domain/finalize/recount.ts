@@ -1,4 +1,4 @@
-import { InvalidDataError } from '../errors.ts';
+import { UnverifiedInputError } from '../errors.ts';
 import { finishedOffsets, outcomeAt, reasonAt } from '../ledger/ledger.ts';
 import { isTerminal, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerMarks } from '../ledger/ports.ts';
@@ -21,8 +21,8 @@ export interface Recount {
 
 /**
  * Compares the ledger item of a chunk of `size` records with the rows, which are the truth; of a record that was stopped before anybody
- * finished it, the ledger is. Throws {@link InvalidDataError} where the
- * ledger has a success that no row confirms: nothing takes a success back, so this can only be a defect.
+ * finished it, the ledger is. Throws {@link UnverifiedInputError} where the
+ * ledger has a success that no row confirms: nothing takes a success back, so rows were deleted, or it is a defect.
  */
 export function recount(
   submission: Submission,
@@ -51,9 +51,9 @@ export function recount(
 function agrees(ledger: LedgerChunk, offset: number, row: RecordRow | undefined): boolean {
   const outcome = outcomeAt(ledger, offset);
   if (outcome === 'succeeded' && row?.state !== 'succeeded') {
-    throw new InvalidDataError(
+    throw new UnverifiedInputError(
       `The ledger counts record ${recordNoAt(ledger.chunk, offset)} as succeeded, but its row says ${row?.state ?? 'nothing'}: ` +
-        'look for what wrote the ledger before the row.',
+        'restore the row from a backup; if it was never written, look for what wrote the ledger before it.',
     );
   }
   if (row === undefined) return false;

@@ -1,4 +1,4 @@
-import { InvalidDataError } from '../../../lambdas/domain/errors.ts';
+import { UnverifiedInputError } from '../../../lambdas/domain/errors.ts';
 import { recount } from '../../../lambdas/domain/finalize/recount.ts';
 import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
@@ -122,7 +122,7 @@ describe('recounting a submission', () => {
       failed: new Map(),
     };
     const rows = [makeRow({ recordNo: 751, ...failed })];
-    expect(() => recount(makeSubmission(), rows, ledger, 1)).toThrow(InvalidDataError);
+    expect(() => recount(makeSubmission(), rows, ledger, 1)).toThrow(UnverifiedInputError);
     expect(() => recount(makeSubmission(), rows, ledger, 1)).toThrow('record 751');
   });
 

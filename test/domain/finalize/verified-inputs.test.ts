@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DependencyMisconfiguredError } from '../../../lambdas/domain/errors.ts';
 import { finalizeSlice } from '../../../lambdas/domain/finalize/finalize-slice.ts';
+import type { RecordRow } from '../../../lambdas/domain/model.ts';
 import { MESSAGE_VERSION } from '../../../lambdas/domain/queues/messages.ts';
 import { recordsFromChunk, rebuildMessages } from '../../../lambdas/domain/source/source.ts';
 import { SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
@@ -122,6 +123,24 @@ describe('results', () => {
     await slice(rig);
 
     expectNothingPublished(rig);
+  });
+
+  it('wait when rows of succeeded records were deleted, and go on when they are restored', async () => {
+    let areGone = false;
+    const rig = await worked(300, async (call, apply) => {
+      const result = await apply();
+      if (!areGone || call.method !== 'chunkRows') return result;
+      return (result as RecordRow[]).filter(({ recordNo }) => recordNo < 100 || recordNo > 130);
+    });
+    areGone = true;
+
+    await slice(rig);
+
+    expectNothingPublished(rig);
+    expect(waiting(rig)).toEqual(['UnverifiedInputError']);
+    areGone = false;
+    await rig.finalize();
+    expect(rig.stored()).toMatchObject({ state: 'complete', finalCounts: { succeeded: 300 } });
   });
 
   it('say what is known of a file that was gone before fan-out had read it', async () => {
