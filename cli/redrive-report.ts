@@ -15,6 +15,20 @@ export const reportSchema = v.object({
   seconds: v.number(),
   skipped: counts,
   unsent: v.number(),
+  deadLettersDeleted: v.optional(v.number(), 0),
+  deadLetters: v.optional(
+    v.array(
+      v.object({
+        lane: v.string(),
+        messageId: v.string(),
+        submissionId: v.optional(v.string()),
+        recordNo: v.optional(v.number()),
+        reason: v.optional(v.string()),
+        sentAtMs: v.number(),
+      }),
+    ),
+    [],
+  ),
   nextCursor: v.optional(v.string()),
 });
 export type Report = v.InferOutput<typeof reportSchema>;
@@ -39,6 +53,8 @@ export function addReports(a: Report, b: Report): Report {
     seconds: a.seconds + b.seconds,
     skipped: addCounts(a.skipped, b.skipped),
     unsent: a.unsent + b.unsent,
+    deadLettersDeleted: a.deadLettersDeleted + b.deadLettersDeleted,
+    deadLetters: [...a.deadLetters, ...b.deadLetters],
   };
 }
 
@@ -67,8 +83,18 @@ export function describeReport(report: Report): string[] {
   const skipped = Object.values(report.skipped).reduce((sum, count) => sum + count, 0);
   if (skipped > 0) lines.push(`${skipped} left alone:`, ...table(report.skipped, skipInWords));
   if (unsent > 0) lines.push(`${unsent} could not be sent now: the reconciler sends them later.`);
+  const { deadLettersDeleted, deadLetters } = report;
+  if (deadLettersDeleted > 0) lines.push(`${deadLettersDeleted} dead letters deleted: nothing is left to do for them.`);
+  if (deadLetters.length > 0) lines.push('The first dead letters:', ...deadLetters.map(deadLetterLine));
   if (dryRun && replayed > 0) lines.push('Add --execute to do it.');
   return lines;
+}
+
+/** What it stands for, never what the customer sent. */
+function deadLetterLine({ lane, messageId, submissionId, recordNo, reason, sentAtMs }: Report['deadLetters'][number]) {
+  const record = submissionId === undefined ? `unreadable message ${messageId}` : `${submissionId} record ${recordNo}`;
+  const why = reason ?? 'moved by SQS after its worker died';
+  return `  ${lane.padEnd(5)}  ${record}  ${why}  sent ${new Date(sentAtMs).toISOString().slice(0, 16)}Z`;
 }
 
 const UNREADABLE = 'A body that no worker can read; perhaps a newer version can.';

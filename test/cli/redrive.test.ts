@@ -15,6 +15,8 @@ const answer = (change: Partial<Report> = {}): string =>
     seconds: 0,
     skipped: {},
     unsent: 0,
+    deadLettersDeleted: 0,
+    deadLetters: [],
     ...change,
   });
 
@@ -166,4 +168,16 @@ test('what the function refuses ends the command with its sentence', async () =>
   const running = run(['--submission', 'nope'], [JSON.stringify({ refused })]);
   await expect(running).rejects.toThrow(RedriveRefusedError);
   await expect(running).rejects.toThrow(refused);
+});
+
+test('dead letters are listed by what they stand for', async () => {
+  const deadLetters = [
+    { lane: 'bulk', messageId: 'm1', submissionId: 'sub_1', recordNo: 7, reason: 'attempts_exhausted', sentAtMs: 0 },
+    { lane: 'small', messageId: 'm2', sentAtMs: 0 },
+  ];
+  const { text } = await run(['--mode', 'dead_letter_queue'], [answer({ deadLetters, deadLettersDeleted: 2 })]);
+
+  expect(text).toMatch(/2 dead letters deleted/);
+  expect(text).toMatch(/bulk +sub_1 record 7 +attempts_exhausted +sent 1970-01-01T00:00Z/);
+  expect(text).toMatch(/small +unreadable message m2 +moved by SQS/);
 });

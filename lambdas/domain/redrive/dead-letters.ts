@@ -12,57 +12,73 @@ const RECEIVE_MAX = 10;
 const EMPTY_RECEIVES = 3;
 
 /**
- * Drains the dead-letter queues of the lanes: what workers parked, what SQS moved there after crashes, and what cannot be read. A
- * message is deleted only after what it stands for was sent, or when there is nothing left to do for it. What is left alone can be
- * received again at the end, by the next redrive as well; when this one stops early, only after `visibilityMs`: a next one
- * begins with what this one has not seen.
+ * Drains the dead-letter queues of the lanes: what workers gave up, what SQS moved there after crashes, and what cannot be read. A
+ * message is deleted only after what it stands for was sent, or when there is nothing left to do for it. What stays can be received
+ * again at the end. Where the run stops early it stays hidden for `visibilityMs`, so that the next run begins with what this one has
+ * not seen; a dry run hides nothing, so that the next one counts the same.
  */
 export async function drainDeadLetters(run: Run): Promise<RedriveReport> {
-  const lanes = run.request.lane === undefined ? LANES : [run.request.lane];
-  for (const lane of lanes) await drainLane(run, lane);
+  for (const lane of lanesOf(run)) await drainLane(run, lane, () => isOver(run), drainOne);
   return run.report.finish();
 }
 
-async function drainLane(run: Run, lane: Lane): Promise<void> {
+/** Deletes the dead letters of records that this run has replayed by their rows. Those that it does not reach are left to a drain. */
+export async function clearReplayed(run: Run): Promise<void> {
+  if (run.drained.size === 0) return;
+  const isLate = (): boolean => run.budget.remainingMs() < run.deps.settings.reserveMs / 2;
+  const wasReplayed: Handle = async (_run, _lane, delivery) => isDrained(run, read(delivery.body));
+  for (const lane of lanesOf(run)) await drainLane(run, lane, isLate, wasReplayed);
+}
+
+/** Answers whether the message may be deleted. */
+type Handle = (run: Run, lane: Lane, delivery: Delivery) => Promise<boolean>;
+
+const lanesOf = ({ request }: Run): readonly Lane[] => (request.lane === undefined ? LANES : [request.lane]);
+
+async function drainLane(run: Run, lane: Lane, isEnd: () => boolean, handle: Handle): Promise<void> {
   const { deps } = run;
   const queue = deps.deadLetters[lane];
   const seen = new Set<string>();
   const left: Delivery[] = [];
-  for (let empty = 0; empty < EMPTY_RECEIVES && !isOver(run);) {
-    const max = Math.min(RECEIVE_MAX, run.request.limit - run.examined);
+  for (let empty = 0; empty < EMPTY_RECEIVES && !isEnd();) {
+    const max = handle === drainOne ? Math.min(RECEIVE_MAX, run.request.limit - run.examined) : RECEIVE_MAX;
     const deliveries = await queue.receive(max, deps.settings.visibilityMs);
     const fresh = deliveries.filter(({ messageId }) => !seen.has(messageId));
     empty = fresh.length === 0 ? empty + 1 : 0;
     for (const { messageId } of fresh) seen.add(messageId);
-    // What was parked since this redrive began was perhaps just replayed by it: one redrive replays nothing twice.
+    // What was dead-lettered since this run began was perhaps just replayed by it: one run replays nothing twice.
     const [young, old] = [fresh.filter((each) => isYoung(run, each)), fresh.filter((each) => !isYoung(run, each))];
-    left.push(...young, ...(await drainBatch(run, lane, old)));
+    left.push(...young, ...(await drainBatch(run, lane, old, handle)));
   }
-  if (left.length > 0 && !isOver(run)) await queue.release(left);
+  if (left.length > 0 && (run.request.dryRun || !isEnd())) await queue.release(left);
 }
 
 const isYoung = ({ startedAtMs }: Run, { sentAtMs }: Delivery): boolean => sentAtMs > startedAtMs;
 
 /** Deletes what is done, also when the next one fails; answers what is left. */
-async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[], handle: Handle): Promise<Delivery[]> {
   const done: Delivery[] = [];
   const left: Delivery[] = [];
   try {
     for (const delivery of deliveries) {
-      const isDone = (await drainOne(run, lane, delivery)) && !run.request.dryRun;
+      const isDone = (await handle(run, lane, delivery)) && !run.request.dryRun;
       (isDone ? done : left).push(delivery);
     }
     return left;
   } finally {
-    if (done.length > 0) await run.deps.deadLetters[lane].acknowledge(done);
+    if (done.length > 0) {
+      const failed = await run.deps.deadLetters[lane].acknowledge(done);
+      run.report.report.deadLettersDeleted += done.length - failed.length;
+    }
   }
 }
 
 /** True when the message may be deleted. */
 async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
   const message = read(delivery.body);
-  if (message !== undefined && run.drained.get(message.submissionId)?.has(message.recordNo)) return true;
+  if (isDrained(run, message)) return true;
   run.examined += 1;
+  run.report.looked(lane, delivery, message);
   if (message === undefined) return drainUnreadable(run, lane, delivery);
   const { submissionId, recordNo } = message;
   const { request, deps } = run;
@@ -77,6 +93,9 @@ async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boole
   if (fits !== true) return typeof fits === 'string' ? skip(run, fits, false) : false;
   return row !== undefined && isTerminal(row.state) ? drainFailed(run, submission, row) : drainOpen(run, message, row);
 }
+
+const isDrained = ({ drained }: Run, message: RecordMessage | undefined): boolean =>
+  message !== undefined && drained.get(message.submissionId)?.has(message.recordNo) === true;
 
 function read(body: string): RecordMessage | undefined {
   try {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import { PACE_SHARE } from '../providers/config.ts';
-import { drainDeadLetters } from './dead-letters.ts';
+import { clearReplayed, drainDeadLetters } from './dead-letters.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { parseRedriveRequest, RedriveRequestError } from './request.ts';
 import { Pace, type RedriveDeps, type RedriveReport, ReportBuilder, type Run, isOver } from './run.ts';
@@ -42,7 +42,10 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
     examined: 0,
     drained: new Map<string, ReadonlySet<number>>(),
   };
-  return request.mode === 'records' ? redriveRecords(run) : drainDeadLetters(run);
+  if (request.mode === 'dead_letter_queue') return drainDeadLetters(run);
+  const nextCursor = await redriveRecords(run);
+  await clearReplayed(run);
+  return report.finish(nextCursor);
 }
 
 /** What the function answers: what it did, or why it did nothing. */
@@ -58,9 +61,9 @@ export async function answerRedrive(deps: RedriveDeps, event: unknown, budget: T
   }
 }
 
-async function redriveRecords(run: Run): Promise<RedriveReport> {
-  const { request, report } = run;
-  let cursor = decode(request.cursor);
+/** Answers where to go on, when the limit or the time did not suffice. */
+async function redriveRecords(run: Run): Promise<string | undefined> {
+  let cursor = decode(run.request.cursor);
   for (;;) {
     const page = await submissionsOf(run, cursor.page);
     const from = page.items.findIndex(({ submissionId }) => submissionId === cursor.submissionId);
@@ -68,12 +71,12 @@ async function redriveRecords(run: Run): Promise<RedriveReport> {
       const first = submissionId === cursor.submissionId ? cursor.recordNo : 1;
       const recordNo = await redriveSubmission(run, submissionId, first);
       if (recordNo !== undefined) {
-        return report.finish(encode({ ...(cursor.page && { page: cursor.page }), submissionId, recordNo }));
+        return encode({ ...(cursor.page && { page: cursor.page }), submissionId, recordNo });
       }
     }
-    if (page.nextCursor === undefined) return report.finish();
+    if (page.nextCursor === undefined) return undefined;
     cursor = { page: page.nextCursor, recordNo: 1 };
-    if (isOver(run)) return report.finish(encode(cursor));
+    if (isOver(run)) return encode(cursor);
   }
 }
 
@@ -109,7 +112,13 @@ async function redriveSubmission(run: Run, submissionId: string, firstRecordNo: 
   if (fits !== true) return undefined;
   const before = report.report.replayed;
   const max = request.limit - run.examined;
-  const { selected, nextRecordNo } = await replaySubmission(run, found, { request, firstRecordNo, max, skips: report });
+  const { selected, sent, nextRecordNo } = await replaySubmission(run, found, {
+    request,
+    firstRecordNo,
+    max,
+    skips: report,
+  });
+  if (sent.size > 0) run.drained.set(submissionId, sent);
   run.examined += selected;
   if (report.report.replayed > before) report.report.submissions += 1;
   return nextRecordNo;

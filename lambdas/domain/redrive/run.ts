@@ -1,7 +1,8 @@
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { Lane, RecordRow } from '../model.ts';
 import { PACE_SHARE, type ProviderConfig } from '../providers/config.ts';
-import type { QueueReceiver, QueueSender } from '../queues/ports.ts';
+import type { RecordMessage } from '../queues/messages.ts';
+import type { Delivery, QueueReceiver, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { RedriveRequest } from './request.ts';
@@ -20,7 +21,7 @@ export interface Run {
   startedAtMs: number;
   /** Records or messages looked at. */
   examined: number;
-  /** By id of a submission whose dead letters were replayed: the records that were sent. */
+  /** By id of a submission of which records were replayed: the numbers of those that were sent. */
   drained: Map<string, ReadonlySet<number>>;
 }
 
@@ -58,9 +59,28 @@ export interface RedriveReport {
   skipped: Partial<Record<Skip, number>>;
   /** Reopened, but not sent now: the reconciler sends them when their silence has lasted long enough. */
   unsent: number;
+  /** Messages taken out of dead-letter queues: their records were replayed, or have their outcome. */
+  deadLettersDeleted: number;
+  /** The first dead letters that a dry run has looked at, without what the customer sent. */
+  deadLetters: DeadLetterInfo[];
   /** Set when the redrive stopped before its end: send the same request with it as `cursor`. */
   nextCursor?: string;
 }
+
+/** What may be shown of a dead letter. */
+export interface DeadLetterInfo {
+  lane: Lane;
+  messageId: string;
+  /** Absent where the message cannot be read. */
+  submissionId?: string;
+  recordNo?: number;
+  /** Why a worker gave it up; absent where SQS moved the message after its worker died. */
+  reason?: string;
+  sentAtMs: number;
+}
+
+/** Dead letters that an answer describes. */
+const MAX_DEAD_LETTERS_SHOWN = 20;
 
 export type Skip =
   /** Replayed as often as the request allows; after MAX_REDRIVES times it is parked for good. */
@@ -94,6 +114,8 @@ export class ReportBuilder {
       seconds: 0,
       skipped: {},
       unsent: 0,
+      deadLettersDeleted: 0,
+      deadLetters: [],
     };
   }
 
@@ -105,6 +127,15 @@ export class ReportBuilder {
     for (const { name } of this.#deps.apis) {
       if (row.answers[name] === undefined) report.providerCalls[name] = (report.providerCalls[name] ?? 0) + 1;
     }
+  }
+
+  looked(lane: Lane, { messageId, attributes: { reason }, sentAtMs }: Delivery, message?: RecordMessage): void {
+    const { dryRun, deadLetters } = this.report;
+    if (!dryRun || deadLetters.length >= MAX_DEAD_LETTERS_SHOWN) return;
+    const ids = message && { submissionId: message.submissionId, recordNo: message.recordNo };
+    // An attribute may come from anybody who sends to the queue: only what is a code is shown.
+    const isCode = reason !== undefined && /^[a-z_]{1,40}$/.test(reason);
+    deadLetters.push({ lane, messageId, ...ids, ...(isCode && { reason }), sentAtMs });
   }
 
   skipped(why: Skip, count = 1): void {

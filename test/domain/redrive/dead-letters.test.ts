@@ -229,10 +229,42 @@ describe('draining a dead-letter queue', () => {
   it('goes on behind what it has looked at when it stopped at its limit', async () => {
     const rig = createRedriveRig();
     await rig.seed(11);
-    for (let recordNo = 1; recordNo <= 11; recordNo++) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
-    await rig.ask({ mode: 'dead_letter_queue', limit: 10 });
-    expect(await rig.ask(drain)).toMatchObject({ replayed: 1 });
+    // Foreign messages stay where they are.
+    for (let recordNo = 1; recordNo <= 10; recordNo++)
+      await park(rig, encodeBody(makeRecordMessage({ recordNo })), { reason: 'foreign_message' });
+    await park(rig, encodeBody(makeRecordMessage({ recordNo: 11 })));
+    expect(await rig.ask({ ...drain, limit: 10 })).toMatchObject({ replayed: 0 });
+    expect(await rig.ask({ ...drain, limit: 10 })).toMatchObject({ replayed: 1 });
     expect(left(rig)).toBe(10);
+  });
+
+  it('counts the same in every dry run, also when it stops at its limit', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(11);
+    for (let recordNo = 1; recordNo <= 11; recordNo++) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    for (let round = 0; round < 3; round++) {
+      expect(await rig.ask({ mode: 'dead_letter_queue', limit: 10 })).toMatchObject({ replayed: 10 });
+    }
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 11, deadLettersDeleted: 11 });
+  });
+
+  it('shows in a dry run what lies there, and nothing that a customer sent', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await park(rig, encodeBody(makeRecordMessage()), { reason: 'attempts_exhausted' });
+    await park(rig, 'Ada Lovelace', { reason: 'Ada Lovelace' });
+    const report = await rig.ask({ mode: 'dead_letter_queue' });
+    expect(report.deadLetters).toEqual([
+      {
+        lane: 'small',
+        messageId: expect.any(String),
+        submissionId: SUBMISSION_ID,
+        recordNo: 1,
+        reason: 'attempts_exhausted',
+        sentAtMs: expect.any(Number),
+      },
+      { lane: 'small', messageId: expect.any(String), sentAtMs: expect.any(Number) },
+    ]);
   });
 
   it('replays once what is parked again while it goes on', async () => {
@@ -260,6 +292,41 @@ describe('draining a dead-letter queue', () => {
     expect(await rig.ask({ ...drain, submissionId: 'sub_other' })).toMatchObject({ replayed: 0 });
     expect(await rig.ask({ ...drain, lane: 'bulk' })).toMatchObject({ replayed: 0 });
     expect(await rig.ask({ ...drain, submissionId: SUBMISSION_ID })).toMatchObject({ replayed: 1 });
+    expect(left(rig)).toBe(1);
+  });
+});
+
+describe('a redrive by reason', () => {
+  const byReason = { reason: 'attempts_exhausted', dryRun: false };
+
+  it('deletes the dead letters of the records that it replayed, and no others', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(3);
+    await rig.finish([
+      { ...DEAD, recordNo: 1 },
+      { ...DEAD, recordNo: 2 },
+      { state: 'dead_lettered', reason: 'worker_crashed', recordNo: 3 },
+    ]);
+    for (const recordNo of [1, 2, 3]) await park(rig, encodeBody(makeRecordMessage({ recordNo })));
+    await park(rig, 'nonsense');
+    expect(await rig.ask({ ...byReason, dryRun: true })).toMatchObject({ replayed: 2, deadLettersDeleted: 0 });
+    expect(left(rig)).toBe(4);
+    expect(await rig.ask(byReason)).toMatchObject({ replayed: 2, deadLettersDeleted: 2 });
+    expect(left(rig)).toBe(2);
+    expect(await rig.ask({ mode: 'dead_letter_queue' })).toMatchObject({ replayed: 2 });
+  });
+
+  it('keeps the dead letter whose record the lane did not take', async () => {
+    const rig = createRedriveRig({
+      hook: async ({ port, method }, proceed) =>
+        port === 'queues.small' && method === 'send'
+          ? [{ index: 0, senderFault: false, code: 'InternalError' }]
+          : proceed(),
+    });
+    await rig.seed(1);
+    await rig.finish([{ ...DEAD, recordNo: 1 }]);
+    await park(rig, encodeBody(makeRecordMessage()));
+    expect(await rig.ask(byReason)).toMatchObject({ unsent: 1, deadLettersDeleted: 0 });
     expect(left(rig)).toBe(1);
   });
 });

@@ -34,6 +34,8 @@ describe('a dry run', () => {
       seconds: 1,
       skipped: { not_helpful: 1, exhausted: 1 },
       unsent: 0,
+      deadLettersDeleted: 0,
+      deadLetters: [],
     });
     expect([rig.world.inspect.records(SUBMISSION_ID), rig.stored()]).toEqual(before);
     expect(rig.messages()).toEqual([]);
