@@ -47,7 +47,7 @@ const deps: FanOutDeps = {
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery({ queue: deps.fanOutQueue, telemetry }, deliveries, async (body) =>
+    eachDelivery({ ...deps, queue: deps.fanOutQueue }, deliveries, async (body) =>
       fanOutSlice(deps, parseFanOutMessage(body), budget),
     ),
 });

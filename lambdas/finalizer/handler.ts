@@ -44,7 +44,7 @@ const deps: FinalizeDeps = {
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery({ queue: deps.finalizeQueue, telemetry }, deliveries, async (body) =>
+    eachDelivery({ ...deps, queue: deps.finalizeQueue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),
     ),
 });

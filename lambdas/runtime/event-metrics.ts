@@ -80,7 +80,8 @@ function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoin
     case 'finalize_restarted':
       return isPassingFailure(event.error) ? [point(SERVICE_METRICS.dependencyFailures, 1)] : [];
     case 'message_handed_back':
-      return workerOf === undefined ? [] : [point(LANE_METRICS.newerMessages, count)];
+      if (event.level !== 'error') return [];
+      return [point(workerOf === undefined ? SERVICE_METRICS.newerMessages : LANE_METRICS.newerMessages, count)];
     case 'callback_failed':
       return event.level === 'info' ? [] : [point(SERVICE_METRICS.callbacksFailed, 1)];
     case 'unexpected_error':

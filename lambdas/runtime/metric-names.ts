@@ -119,6 +119,8 @@ export const SERVICE_METRICS = {
   misconfigurations: count('Misconfigurations', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
   /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
   unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive'),
+  /** Messages that only a newer version can read and that were handed back for a quarter of an hour. */
+  newerMessages: count('NewerMessages', 'fan-out', 'finalizer'),
   /** Runs of the reconciler that came to their end. */
   reconcilerRuns: count('ReconcilerRuns', 'reconciler'),
   /** Measured by the reconciler every minute: open submissions by state. */

@@ -64,3 +64,20 @@ export function watchErrors(
     runbookSection: 'denied-or-misconfigured',
   });
 }
+
+/** Longer than the longest wait between two returns of one message, so that a single waiting message rings. */
+export const NEWER_MESSAGES_PERIOD = Duration.minutes(20);
+
+/** Messages that have waited for a newer version for longer than a deployment takes; the metric is summed over {@link NEWER_MESSAGES_PERIOD}. */
+export function watchNewerMessages(
+  scope: Construct,
+  { alarms, what, metric }: { readonly alarms: Alarms; readonly what: string; readonly metric: IMetric },
+): void {
+  addAlarm(scope, 'NewerMessages', alarms, {
+    metric,
+    threshold: 1,
+    severity: 'ticket',
+    description: `${what} holds messages that only a newer version can read: finish the deployment, or deploy that version again.`,
+    runbookSection: 'messages-of-a-newer-version',
+  });
+}

@@ -8,6 +8,7 @@ import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { NEWER_MESSAGES_PERIOD, watchNewerMessages } from './error-alarms.ts';
 import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
@@ -69,10 +70,20 @@ export class FanOut extends Construct {
     // One file per invocation: a big one must not hold up a small one, nor take it along when it fails.
     consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
     this.#grant(props);
-    this.#addAlarm(props.settings);
+    this.#addAlarms(props.settings);
   }
 
-  #addAlarm({ alarms, stageName }: FunctionSettings): void {
+  #addAlarms({ alarms, stageName }: FunctionSettings): void {
+    watchNewerMessages(this, {
+      alarms,
+      what: 'The fan-out queue',
+      metric: pipelineMetric(SERVICE_METRICS.newerMessages, {
+        stageName,
+        by: 'fan-out',
+        statistic: 'Sum',
+        period: NEWER_MESSAGES_PERIOD,
+      }),
+    });
     addAlarm(this, 'Stalled', alarms, {
       metric: pipelineMetric(SERVICE_METRICS.stalledFanOuts, { stageName, by: 'reconciler', statistic: 'Maximum' }),
       threshold: 1,

@@ -9,6 +9,7 @@ import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { NEWER_MESSAGES_PERIOD, watchNewerMessages } from './error-alarms.ts';
 import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
@@ -63,10 +64,20 @@ export class Finalizer extends Construct {
     });
     consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
     this.#grant(props);
-    this.#addAlarm(props.settings);
+    this.#addAlarms(props.settings);
   }
 
-  #addAlarm({ alarms, stageName }: FunctionSettings): void {
+  #addAlarms({ alarms, stageName }: FunctionSettings): void {
+    watchNewerMessages(this, {
+      alarms,
+      what: 'The finalize queue',
+      metric: pipelineMetric(SERVICE_METRICS.newerMessages, {
+        stageName,
+        by: 'finalizer',
+        statistic: 'Sum',
+        period: NEWER_MESSAGES_PERIOD,
+      }),
+    });
     const by = (emitter: 'finalizer' | 'reconciler' | 'redrive') =>
       pipelineMetric(SERVICE_METRICS.unverifiedInputs, { stageName, by: emitter, statistic: 'Sum' });
     addAlarm(this, 'UnverifiedInputs', alarms, {

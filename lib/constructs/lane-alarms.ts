@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { LANE_METRICS, SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { addAlarm } from './alarms.ts';
-import { MISCONFIGURATION_PERIOD, watchErrors } from './error-alarms.ts';
+import { MISCONFIGURATION_PERIOD, NEWER_MESSAGES_PERIOD, watchErrors, watchNewerMessages } from './error-alarms.ts';
 import { pipelineMetric } from './metrics.ts';
 import type { FunctionSettings } from './pipeline-function.ts';
 
@@ -127,37 +127,26 @@ function watchBacklog(scope: Construct, { lane, queue, settings, clearableRecord
   });
 }
 
-/** Five-minute periods in a row with messages of a newer version, after which a deployment or rollback is stuck. */
-const NEWER_PERIODS = 3;
-
 /** Messages that no record can be processed from. */
 function watchMessages(scope: Construct, { lane, settings }: LaneAlarmsProps): void {
-  const figure = (metric: (typeof LANE_METRICS)['messagesDeadLettered' | 'newerMessages']) =>
+  const figure = (metric: (typeof LANE_METRICS)['messagesDeadLettered' | 'newerMessages'], period: Duration) =>
     pipelineMetric(metric, {
       stageName: settings.stageName,
       by: 'worker',
       of: { lane },
       statistic: 'Sum',
-      period: Duration.minutes(5),
+      period,
     });
-  const common = {
-    threshold: 1,
-    comparison: AT_LEAST,
-    missingData: TreatMissingData.NOT_BREACHING,
-    severity: 'ticket',
-  } as const;
   addAlarm(scope, 'MessagesSetApart', settings.alarms, {
-    ...common,
-    metric: figure(LANE_METRICS.messagesDeadLettered),
-    periods: 1,
+    threshold: 1,
+    severity: 'ticket',
+    metric: figure(LANE_METRICS.messagesDeadLettered, Duration.minutes(5)),
     description: `The ${lane} lane received messages that cannot be read or whose submission does not know of them: look at their reason in the dead-letter queue.`,
     runbookSection: 'messages-set-apart',
   });
-  addAlarm(scope, 'NewerMessages', settings.alarms, {
-    ...common,
-    metric: figure(LANE_METRICS.newerMessages),
-    periods: NEWER_PERIODS,
-    description: `The ${lane} lane holds messages that only a newer version can read: finish the deployment, or deploy that version again.`,
-    runbookSection: 'messages-of-a-newer-version',
+  watchNewerMessages(scope, {
+    alarms: settings.alarms,
+    what: `The ${lane} lane`,
+    metric: figure(LANE_METRICS.newerMessages, NEWER_MESSAGES_PERIOD),
   });
 }

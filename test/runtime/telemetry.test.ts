@@ -254,12 +254,13 @@ describe('metrics', () => {
     expect(pointsOf({ ...about, level: 'info' })).toEqual([]);
   });
 
-  it('count messages of a newer version by the lane whose worker met them', () => {
+  it('count messages of a newer version once they are overdue, by the lane whose worker met them', () => {
     const event = { name: 'message_handed_back', level: 'error', count: 4 } as const;
+    expect(pointsOf({ ...event, level: 'warn' }, 'small')).toEqual([]);
     expect(pointsOf(event, 'small')).toMatchObject([
       { name: 'NewerMessages', value: 4, dimensions: { lane: 'small' } },
     ]);
-    expect(pointsOf(event)).toEqual([]);
+    expect(pointsOf(event)).toMatchObject([{ name: 'NewerMessages', value: 4, dimensions: {} }]);
   });
 
   it('tell errors of workers by their lane', () => {

@@ -66,22 +66,22 @@ export function workerOf(environment: Environment, options: FunctionOptions, lan
 }
 
 export function fanOutOf(environment: Environment, options: FunctionOptions): QueueFunction {
-  const { telemetry, checkpointRecords } = options;
+  const { checkpointRecords } = options;
   const queue = environment.ports.queues.live.fanOut;
   const settings = { ...FAN_OUT_DEFAULTS, checkpointRecords, smallLaneThreshold: SMALL_LANE_THRESHOLD };
   const deps = { ...common(environment, options), settings };
   return async (deliveries, budget) =>
-    eachDelivery({ queue, telemetry }, deliveries, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget));
+    eachDelivery({ ...deps, queue }, deliveries, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget));
 }
 
 export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
-  const { telemetry, transport } = options;
+  const { transport } = options;
   const queue = environment.ports.queues.live.finalize;
   const settings = { ...FINALIZE_DEFAULTS, partChunks: 1 };
   const providers = APIS.map(({ config }) => config);
   const deps = { ...common(environment, options), callbacks: transport, providers, settings };
   return async (deliveries, budget) =>
-    eachDelivery({ queue, telemetry }, deliveries, async (body) =>
+    eachDelivery({ ...deps, queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),
     );
 }

@@ -4,7 +4,8 @@ import type { Submission } from '../model.ts';
 import { PACE_SHARE } from '../providers/config.ts';
 import { clearReplayed, drainDeadLetters } from './dead-letters.ts';
 import { replaySubmission } from './replay-submission.ts';
-import { parseRedriveRequest, RedriveRequestError } from './request.ts';
+import { isKnownReason, REASON_CODES } from '../reasons.ts';
+import { parseRedriveRequest, RedriveRequestError, type RedriveRequest } from './request.ts';
 import { Pace, type RedriveDeps, type RedriveReport, ReportBuilder, type Run, isOver } from './run.ts';
 import { submissionFits } from './select.ts';
 import type { Page, TolerantPage } from '../submissions/ports.ts';
@@ -74,10 +75,22 @@ async function redriveRecords(run: Run): Promise<string | undefined> {
         return encode({ ...(cursor.page && { page: cursor.page }), submissionId, recordNo });
       }
     }
-    if (page.nextCursor === undefined) return undefined;
+    if (page.nextCursor === undefined) {
+      refuseUnknownReasons(run.request, run.report.report);
+      return undefined;
+    }
     cursor = { page: page.nextCursor, recordNo: 1 };
     if (isOver(run)) return encode(cursor);
   }
+}
+
+/** A reason that is not in the catalogue may be a newer version's, or a typing error: that one no record carries. */
+function refuseUnknownReasons({ reason = [], cursor }: RedriveRequest, { replayed, skipped }: RedriveReport): void {
+  const unknown = reason.find((code) => !isKnownReason(code));
+  if (unknown === undefined || cursor !== undefined || replayed > 0 || Object.keys(skipped).length > 0) return;
+  throw new RedriveRequestError(
+    `reason is "${unknown}": no selected record carries it. Known reasons are ${REASON_CODES.join(', ')}.`,
+  );
 }
 
 async function submissionsOf({ deps, request }: Run, cursor: string | undefined): Promise<Page<Submission>> {

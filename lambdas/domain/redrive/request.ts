@@ -3,12 +3,15 @@ import { InvalidDataError } from '../errors.ts';
 import { LANES } from '../model.ts';
 import { isTenantId } from '../tenants/api-keys.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
+import { openPicklist } from '../versions.ts';
 
 /** The operator asked for something that cannot be done: an answer, and no failure of the function. */
 export class RedriveRequestError extends InvalidDataError {}
 
+/** Also codes that are not in the catalogue: a newer version may have written them. */
+const reasonSchema = openPicklist(REASON_CODES);
 const reasonList = v.pipe(
-  v.union([v.picklist(REASON_CODES), v.pipe(v.array(v.picklist(REASON_CODES)), v.minLength(1))]),
+  v.union([reasonSchema, v.pipe(v.array(reasonSchema), v.minLength(1))]),
   v.transform((reasons): readonly ReasonCode[] => (typeof reasons === 'string' ? [reasons] : reasons)),
 );
 const time = v.pipe(
@@ -53,7 +56,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   mode: 'records or dead_letter_queue',
   submissionId: 'the id of a submission, like sub_01J…',
   tenantId: 'the id of a tenant',
-  reason: `one or a list of ${REASON_CODES.join(', ')}`,
+  reason: `one or a list of ${REASON_CODES.join(', ')}, or another code that records carry`,
   provider: 'the name of a provider in config/providers.ts',
   finishedAfter: 'a time like 2026-01-31T12:00:00Z',
   finishedBefore: 'a time like 2026-01-31T12:00:00Z',

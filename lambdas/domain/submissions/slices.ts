@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   isPassingFailure,
   LeaseLostError,
@@ -7,9 +6,9 @@ import {
   type SluiceError,
 } from '../errors.ts';
 import { encodeBody } from '../queues/messages.ts';
+import { handBack, idsIn, type HandBackDeps } from '../queues/hand-back.ts';
 import { notSent } from '../queues/not-sent.ts';
 import type { Delivery, QueueSender } from '../queues/ports.ts';
-import type { EventFields, Telemetry } from '../telemetry.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from '../time.ts';
 
@@ -92,44 +91,24 @@ export const untilLeaseEnds = (untilMs: number, clock: Clock): number => Math.ma
 export const isPassing = (error: unknown): error is SluiceError =>
   error instanceof LeaseLostError || isPassingFailure(error);
 
-const idsSchema = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ submissionId: v.optional(v.string()), tenantId: v.optional(v.string()) }),
-);
-
-/** The ids in a message's body, as far as it can be read. */
-export function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
-  const parsed = v.safeParse(idsSchema, body);
-  if (!parsed.success) return {};
-  const { submissionId, tenantId } = parsed.output;
-  return { ...(submissionId !== undefined && { submissionId }), ...(tenantId !== undefined && { tenantId }) };
-}
-
-/** How long a message of a newer version stays hidden before the next process of the fleet may look at it. */
-export const HAND_BACK_MS = 60_000;
-
 /**
- * Works deliveries one after the other, whatever becomes of the others. A message of a newer version goes back to its queue as a new one, so
- * that no receive is counted: it waits for a process that can read it.
+ * Works deliveries one after the other, whatever becomes of the others. A message of a newer version is handed back.
  *
  * @returns ids of the messages that must be delivered again, because their work ended in an error.
  */
 export async function eachDelivery(
-  { queue, telemetry }: { queue: QueueSender; telemetry: Telemetry },
+  deps: HandBackDeps,
   deliveries: readonly Delivery[],
   work: (body: string) => Promise<void>,
 ): Promise<string[]> {
   const failed: string[] = [];
-  for (const { messageId, body } of deliveries) {
+  for (const delivery of deliveries) {
+    const { messageId, body } = delivery;
     try {
       await work(body);
     } catch (error) {
-      if (error instanceof UnsupportedVersionError && (await isHandedBack(queue, body))) {
-        telemetry.emit({ name: 'message_handed_back', level: 'warn', ...idsIn(body), error });
-        continue;
-      }
-      telemetry.emit({
+      if (error instanceof UnsupportedVersionError && (await handBack(deps, [delivery])).size === 0) continue;
+      deps.telemetry.emit({
         name: 'unexpected_error',
         level: isPassingFailure(error) ? 'warn' : 'error',
         ...idsIn(body),
@@ -139,10 +118,4 @@ export async function eachDelivery(
     }
   }
   return failed;
-}
-
-async function isHandedBack(queue: QueueSender, body: string): Promise<boolean> {
-  const { tenantId = 'unknown' } = idsIn(body);
-  const failures = await queue.send([{ body, group: tenantId, delayMs: HAND_BACK_MS }]);
-  return failures.length === 0;
 }

@@ -1,7 +1,6 @@
-import { spreadMs } from '../backoff.ts';
+import { UNKNOWN_TENANT_GROUP } from '../queues/hand-back.ts';
 import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
 import type { Delivery } from '../queues/ports.ts';
-import { HAND_BACK_MS, idsIn } from '../submissions/slices.ts';
 import type { EventFields } from '../telemetry.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 import type { WorkerDeps } from './process-batch.ts';
@@ -74,8 +73,6 @@ function join(a: Item, b: Item): Item {
 
 /** SQS takes at most 10 attributes, https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html */
 const MAX_ATTRIBUTES = 10;
-/** Message group of messages whose tenant is not known. */
-const UNKNOWN_TENANT_GROUP = 'unreadable';
 
 /**
  * Sends unreadable messages to the dead-letter queue unchanged, with the reason as an attribute; the count of earlier redrives is
@@ -94,33 +91,6 @@ export async function deadLetterUnreadable(
         body,
         group: attributes['tenantId'] ?? UNKNOWN_TENANT_GROUP,
         attributes: deadLetterAttributes(attributes),
-      })),
-    );
-    return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));
-  } catch (error) {
-    telemetry.emit({ name: 'unexpected_error', level: 'error', lane, error, count });
-    return new Set(deliveries);
-  }
-}
-
-/**
- * Sends messages of a newer version to the lane again, unchanged and delayed: while two versions run side by side, a worker of the
- * newer one receives them sooner or later. Returns the deliveries that could not be sent.
- */
-export async function returnNewer(
-  { laneQueue, telemetry, lane, random }: Pick<WorkerDeps, 'laneQueue' | 'telemetry' | 'lane' | 'random'>,
-  deliveries: readonly Delivery[],
-): Promise<Set<Delivery>> {
-  if (deliveries.length === 0) return new Set();
-  const count = deliveries.length;
-  telemetry.emit({ name: 'message_handed_back', level: 'error', lane, count });
-  try {
-    const failures = await laneQueue.send(
-      deliveries.map(({ body, attributes }) => ({
-        body,
-        group: idsIn(body).tenantId ?? UNKNOWN_TENANT_GROUP,
-        attributes,
-        delayMs: spreadMs(HAND_BACK_MS, random),
       })),
     );
     return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));

@@ -4,12 +4,13 @@ import type { Lane } from '../model.ts';
 import type { EnrichDeps } from '../providers/call.ts';
 import type { ProviderConfig } from '../providers/config.ts';
 import { prepareProviders, type Provider } from '../providers/provider.ts';
+import { handBack } from '../queues/hand-back.ts';
 import type { Delivery, QueueAcknowledger, QueueSender } from '../queues/ports.ts';
 import { createRecordValidator, type SchemaCheck } from '../records/validation.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { complete } from './complete.ts';
-import { deadLetterUnreadable, readBatch, returnNewer } from './deliveries.ts';
+import { deadLetterUnreadable, readBatch } from './deliveries.ts';
 import { enrich } from './enrich.ts';
 import { acknowledge, isIsolated, onLastReceive, requeueBeforeDlq, workIsolated } from './isolation.ts';
 import { defer, type Job, type Resolved } from './resolution.ts';
@@ -65,7 +66,7 @@ export async function processBatch(
   const time = { startedAtMs: deps.clock.now(), hasTime: (): boolean => budget.remainingMs() >= WRITE_RESERVE_MS };
   const { items, unreadable, newer } = readBatch(deliveries);
   const redeliver = await deadLetterUnreadable(deps, unreadable);
-  addAll(redeliver, await returnNewer(deps, newer));
+  addAll(redeliver, await handBack({ ...deps, queue: deps.laneQueue }, newer));
   const { resolved, jobs } = await triage(deps, items);
   const requeued = onLastReceive(jobs);
   const decided = [

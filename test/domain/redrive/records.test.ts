@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+import { codeSchema } from '../../../lambdas/domain/versions.ts';
 import { answerRedrive } from '../../../lambdas/domain/redrive/redrive.ts';
 import { encodeBody } from '../../../lambdas/domain/queues/messages.ts';
 import { CHUNK_RECORDS } from '../../../lambdas/domain/model.ts';
@@ -436,10 +438,22 @@ describe('a replay that dies at any call', () => {
   });
 });
 
+describe('a reason that only a newer version knows', () => {
+  it('selects the records that carry it, and replays them when forced', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(3);
+    const reason = v.parse(codeSchema, 'provider_moved');
+    await rig.finish([{ recordNo: 1, state: 'failed', reason }, dead(2), dead(3)]);
+    expect(await rig.ask({ reason: 'provider_moved' })).toMatchObject({ replayed: 0, skipped: { not_helpful: 1 } });
+    await rig.ask({ reason: 'provider_moved', force: true, dryRun: false });
+    expect(rig.messages().map(({ recordNo }) => recordNo)).toEqual([1]);
+  });
+});
+
 describe('a mistake of an operator', () => {
   it.each([
     [{ submissionId: 'nope' }, 'submissionId is "nope": there is no such submission, or it has expired.'],
-    [{ submissionId: SUBMISSION_ID, reason: 'broken' }, 'reason is "broken"'],
+    [{ submissionId: SUBMISSION_ID, reason: 'broken' }, 'reason is "broken": no selected record carries it.'],
     [{ submissionId: SUBMISSION_ID, cursor: '???' }, 'cursor is "???"'],
   ])('is an answer and no failure: %j', async (event, sentence) => {
     const rig = createRedriveRig();

@@ -13,12 +13,13 @@ describe('a request', () => {
       'provider_rejected',
       'worker_crashed',
     ]);
+    expect(parse({ reason: 'of_a_newer_version' }).reason).toEqual(['of_a_newer_version']);
     expect(parse({ finishedAfter: '2026-01-06T12:00:00Z' }).finishedAfter).toBe(Date.UTC(2026, 0, 6, 12));
   });
 
   it.each([
     [{ submissionID: 'sub_1' }, 'There is no field submissionID: the fields are mode, submissionId'],
-    [{ reason: 'broken' }, 'reason is "broken": set one or a list of invalid_record'],
+    [{ reason: 'Broken!' }, 'reason is "Broken!": set one or a list of invalid_record'],
     [{ lane: 'fast' }, 'lane is "fast": set small or bulk.'],
     [{ submissionId: 'sub_1', dryRun: 'no' }, 'dryRun is "no": set true or false.'],
     [{ submissionId: 'sub_1', limit: 0 }, 'limit is 0: set a whole number from 1 to 1000000.'],

@@ -95,10 +95,14 @@ describe('a failure', () => {
     const worked: string[] = [];
     const error = new TypeError('x');
 
-    const failed = await eachDelivery({ queue: queues.live.fanOut, telemetry }, deliveries, async (body) => {
-      if (body === 'b') throw error;
-      worked.push(body);
-    });
+    const failed = await eachDelivery(
+      { queue: queues.live.fanOut, telemetry, random: Math.random },
+      deliveries,
+      async (body) => {
+        if (body === 'b') throw error;
+        worked.push(body);
+      },
+    );
 
     expect(failed).toEqual(['b']);
     expect(worked).toEqual(['a', 'c']);
@@ -110,8 +114,10 @@ describe('a failure', () => {
     const deliveries = [makeDelivery('a', { messageId: 'a' })];
     const error = new DependencyUnavailableError('Not sent.');
 
-    const failed = await eachDelivery({ queue: queues.live.fanOut, telemetry }, deliveries, async () =>
-      Promise.reject(error),
+    const failed = await eachDelivery(
+      { queue: queues.live.fanOut, telemetry, random: Math.random },
+      deliveries,
+      async () => Promise.reject(error),
     );
 
     expect(failed).toEqual(['a']);
@@ -122,9 +128,13 @@ describe('a failure', () => {
     const { telemetry, queues } = createMemoryWorld({ clock: createTestClock() });
     const body = JSON.stringify({ v: 2, submissionId: 'sub_1', tenantId: 'acme' });
 
-    const failed = await eachDelivery({ queue: queues.live.fanOut, telemetry }, [makeDelivery(body)], async (read) => {
-      parseFanOutMessage(read);
-    });
+    const failed = await eachDelivery(
+      { queue: queues.live.fanOut, telemetry, random: Math.random },
+      [makeDelivery(body)],
+      async (read) => {
+        parseFanOutMessage(read);
+      },
+    );
 
     expect(failed).toEqual([]);
     expect(queues.live.fanOut.messages()).toMatchObject([{ body, receiveCount: 0 }]);

@@ -942,9 +942,9 @@ describe('a message of a newer version', () => {
     expect(rig.ledger().succeeded).toEqual([0, 1]);
     expect(rig.deadLetters.messages()).toEqual([]);
     const [returned] = rig.lane.messages();
-    expect(returned).toMatchObject({ body, group: 'acme', attributes: { redrives: '2' } });
+    expect(returned).toMatchObject({ body, group: 'acme', attributes: { redrives: '2', handedBack: '1' } });
     expect((returned?.visibleAtMs ?? 0) - rig.clock.now()).toBeGreaterThanOrEqual(60_000);
-    expect(rig.telemetry.named('message_handed_back')).toMatchObject([{ level: 'error', count: 1 }]);
+    expect(rig.telemetry.named('message_handed_back')).toMatchObject([{ level: 'warn', lane: 'small', count: 1 }]);
   });
 
   it('that cannot be sent back is delivered again', async () => {
