@@ -10,8 +10,11 @@ type State =
   /** Quotes mean nothing: everything up to the line end. */
   | 'line';
 
-/** `end`: at a line end that ends the record. `stray`: at text behind a closing quote. `more`: the bytes are used up. */
-export type LexerStop = 'end' | 'stray' | 'more';
+/**
+ * `end`: at a line end that ends the record. `stray`: at text behind a closing quote. `known_stray`: at the record's first line end,
+ * which lies inside quotes as it did in a record that ended in stray text. `more`: the bytes are used up.
+ */
+export type LexerStop = 'end' | 'stray' | 'known_stray' | 'more';
 
 /**
  * Finds where a record ends, across blocks. A record is a line; with a delimiter given (CSV), line ends inside a quoted
@@ -27,12 +30,12 @@ export class RecordLexer {
   quoted = false;
   /** True when text was found behind a closing quote, so that quotes mean nothing for the rest of the line. */
   stray = false;
-  /** Line ends inside quotes so far. */
-  breaks = 0;
   /** Line ends inside quotes before the cell that the lexer is in. */
   breaksBeforeCell = 0;
-  /** Offset of the first line end inside quotes: where the first physical line of the record ends. */
-  firstBreakOffset = -1;
+  /** Line ends inside quotes: offset in the file, and the column of the cell. The first one ends the first physical line. */
+  #breaks: { offset: number; column: number }[] = [];
+  /** Columns from a line end inside quotes to the stray text that follows it, by the line end's offset. */
+  #columnsToStray: ReadonlyMap<number, number> = new Map();
 
   /** `delimiter`: one ASCII byte; none for formats in which every line is a record. */
   constructor(delimiter?: number) {
@@ -46,9 +49,26 @@ export class RecordLexer {
     this.column = 1;
     this.quoted = false;
     this.stray = false;
-    this.breaks = 0;
     this.breaksBeforeCell = 0;
-    this.firstBreakOffset = -1;
+    this.#breaks = [];
+  }
+
+  /** Line ends inside quotes so far. */
+  get breaks(): number {
+    return this.#breaks.length;
+  }
+
+  /** Offset of the first line end inside quotes; -1 when there was none. */
+  get firstBreakOffset(): number {
+    return this.#breaks[0]?.offset ?? -1;
+  }
+
+  /**
+   * Remembers the line ends inside the quotes of a record that ended in stray text. A later record that is in quotes at one of them
+   * ends in the same text, so it needs no second look: many stray quotes cost one pass, not one for each line.
+   */
+  rememberStray(): void {
+    this.#columnsToStray = new Map(this.#breaks.map(({ offset, column }) => [offset, this.column - column]));
   }
 
   /** From here to the line end quotes are text. */
@@ -69,6 +89,7 @@ export class RecordLexer {
     while (at < bytes.length) {
       if (this.#state === 'quoted') {
         at = this.#skipQuoted(bytes, at, offset);
+        if (this.#state === 'quoted' && at < bytes.length) return { at, stop: 'known_stray' };
         continue;
       }
       const byte = bytes[at];
@@ -113,7 +134,7 @@ export class RecordLexer {
     return bytes.length;
   }
 
-  /** Index behind the next quote; counts the line ends before it. */
+  /** Index behind the next quote, or of the first line end of a record whose end is known. Counts the line ends on the way. */
   #skipQuoted(bytes: Buffer, from: number, offset: number): number {
     let afterCr = this.#afterCr;
     for (let at = from; at < bytes.length; at++) {
@@ -124,8 +145,12 @@ export class RecordLexer {
         return at + 1;
       }
       if (byte === CR || (byte === LF && !afterCr)) {
-        if (this.breaks === 0) this.firstBreakOffset = offset + at;
-        this.breaks += 1;
+        const columns = this.#breaks.length === 0 ? this.#columnsToStray.get(offset + at) : undefined;
+        this.#breaks.push({ offset: offset + at, column: this.column });
+        if (columns !== undefined) {
+          this.column += columns;
+          return at;
+        }
       }
       afterCr = byte === CR;
     }

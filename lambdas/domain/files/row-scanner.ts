@@ -96,6 +96,10 @@ export class RowScanner implements RecordScanner {
         if (next !== -1) this.#endRecord(bytes, at, next);
         return next !== -1;
       }
+      if (stop === 'known_stray') {
+        this.#endFirstLine(bytes);
+        return true;
+      }
       if (!this.#strayText(bytes, at)) return !this.failure;
     }
   }
@@ -117,9 +121,15 @@ export class RowScanner implements RecordScanner {
       );
       return false;
     }
-    const end = lexer.firstBreakOffset - this.#window.offset;
-    this.#add(this.#invalidQuoting(), lineEndFrom(bytes, end, true), 1);
+    lexer.rememberStray();
+    this.#endFirstLine(bytes);
     return false;
+  }
+
+  /** The first physical line of the record is a defect; the next record begins behind it. */
+  #endFirstLine(bytes: Buffer): void {
+    const end = this.#lexer.firstBreakOffset - this.#window.offset;
+    this.#add(this.#invalidQuoting(), lineEndFrom(bytes, end, true), 1);
   }
 
   #invalidQuoting(): RowContent {
