@@ -1,5 +1,5 @@
 import { SluiceError } from './errors.ts';
-import { SETTLE_RESERVE_MS } from './limits.ts';
+import { isolatedRunMs, SETTLE_RESERVE_MS } from './limits.ts';
 import { LANES, type Lane } from './model.ts';
 import { LATENCY_FACTOR, PACE_SHARE, sustainedRate, type ProviderConfig } from './providers/config.ts';
 
@@ -13,8 +13,10 @@ const MAX_BATCH_WITHOUT_WINDOW = 10;
 
 /** What a batch costs beside its calls: reading, reserving, writing rows and ledger, acknowledging. */
 const BATCH_OVERHEAD_MS = 100;
+/** Loading the function's code, and reading what is stored about its batch. */
+const SLOW_START_MS = 2_000;
 /** What is left beyond waiting and answers: the reserve for writing and handing back, and a slow start. */
-const HAND_BACK_MS = SETTLE_RESERVE_MS + 2_000;
+const HAND_BACK_MS = SETTLE_RESERVE_MS + SLOW_START_MS;
 /** Shorter timeouts save nothing: a function is billed for what it uses. */
 const MIN_FUNCTION_TIMEOUT_SECONDS = 30;
 
@@ -72,8 +74,11 @@ export function deriveCapacity(input: CapacityInput): Capacity {
   const workers = total(maxConcurrency);
   const saturatedBatchMs = Math.ceil((workers * batchSize * 1_000) / Math.min(...providers.map(sustainedPerSecond)));
   const slowestAnswerMs = providers.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
+  const slowestCallMs = Math.max(...providers.map(({ timeoutMs }) => timeoutMs));
   const functionTimeoutSeconds = Math.max(
     MIN_FUNCTION_TIMEOUT_SECONDS,
+    // A shorter one would send isolated records back for ever, since they never have the time that they need.
+    Math.ceil((isolatedRunMs(slowestCallMs) + SLOW_START_MS) / 1_000),
     Math.ceil((saturatedBatchMs + slowestAnswerMs + HAND_BACK_MS) / 1_000),
   );
   checkTimeout(input, { workers, saturatedBatchMs, slowestAnswerMs, functionTimeoutSeconds });

@@ -23,10 +23,14 @@ export const WRITE_RESERVE_MS = LONGEST_WRITE_MS + HAND_BACK_MS;
 
 /** Writes of a settlement, each of which waits for the one before: row, ledger, closed chunk, start of finalization. */
 const SETTLE_WRITES = 4;
+/** How long such a write takes while the table is well, with one try repeated. */
+const ORDINARY_WRITE_MS = 500;
 
 /**
- * Time kept at the end of an invocation for the settlement: every write of the chain takes a whole try, and the last one hangs to its
- * end. Where the table is slower than that, the writes that have not started are left to the next delivery, see
+ * Time kept at the end of an invocation for the settlement: the whole chain of writes, of which the last one hangs to its end. Where the table is slower than that, the writes that have not started are left to the next delivery, see
  * {@link WRITE_RESERVE_MS}.
  */
-export const SETTLE_RESERVE_MS = (SETTLE_WRITES - 1) * DYNAMO_TRY_MS + WRITE_RESERVE_MS;
+export const SETTLE_RESERVE_MS = (SETTLE_WRITES - 1) * ORDINARY_WRITE_MS + WRITE_RESERVE_MS;
+
+/** Time that an isolated record needs: its row is written before it starts, then the slowest call, then the settlement. */
+export const isolatedRunMs = (slowestCallMs: number): number => LONGEST_WRITE_MS + slowestCallMs + SETTLE_RESERVE_MS;

@@ -133,8 +133,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'delete a dead letter before its replay is sent',
     file: 'lambdas/domain/redrive/dead-letters.ts',
-    find: 'const isDone = (await drainOne',
-    by: 'if (!run.request.dryRun) await run.deps.deadLetters[lane].acknowledge([delivery]);\n      const isDone = (await drainOne',
+    find: 'const isDone = (await handle(',
+    by: 'if (!run.request.dryRun) await run.deps.deadLetters[lane].acknowledge([delivery]);\n      const isDone = (await handle(',
   },
   {
     name: 'write results without looking for open records',

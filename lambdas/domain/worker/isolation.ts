@@ -1,4 +1,4 @@
-import { MAX_RECEIVE_COUNT, SETTLE_RESERVE_MS } from '../limits.ts';
+import { isolatedRunMs, MAX_RECEIVE_COUNT } from '../limits.ts';
 import { isTerminal, type RecordRow } from '../model.ts';
 import type { Delivery } from '../queues/ports.ts';
 import type { Random, TimeBudget } from '../time.ts';
@@ -109,7 +109,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 
 async function workAlone(deps: WorkerDeps, job: Job, budget: TimeBudget): Promise<Resolution> {
   const slowestCallMs = Math.max(0, ...deps.apis.map(({ config }) => config.timeoutMs));
-  if (budget.remainingMs() < slowestCallMs + 2 * SETTLE_RESERVE_MS) return requeueBeforeDlq(deps, job);
+  if (budget.remainingMs() < isolatedRunMs(slowestCallMs)) return requeueBeforeDlq(deps, job);
   const counted = await countReceive(deps, job);
   if (counted.kind !== 'counted') return counted;
   const fields = logFieldsOf(deps, job.message);

@@ -170,6 +170,15 @@ describe('an isolated record', () => {
     expect(rig.row(1)).not.toHaveProperty('isolatedReceives');
   });
 
+  it('is started within the shortest timeout that a worker has, also behind other records', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(10);
+    await rig.step({ killedBy: killers(1) });
+    await untilVisible(rig);
+    await rig.step({ remainingMs: 25_000 });
+    expect(rig.ledger().succeeded).toEqual(numbersFrom(0, 9));
+  });
+
   it('is not started when there is no time left for it, and comes back', async () => {
     const rig = createWorkerRig();
     await rig.submit(1);
