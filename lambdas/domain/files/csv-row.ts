@@ -39,10 +39,31 @@ function columnCount(line: number, expected: number, found: number): RowContent 
   return defective('COLUMN_COUNT', `The row on line ${line} has ${cells}; the header has ${expected}. ${remedy}`);
 }
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Names are compared as the header's own are read: without blanks around them, and without a mark before the first. */
+const repeatsHeader = (cells: readonly string[], header: readonly string[]): boolean =>
+  cells.length === header.length && cells.every((cell, column) => cell.trim() === header[column]);
+
+const repeatedHeader = (line: number): RowContent =>
+  defective(
+    'REPEATED_HEADER',
+    `The row on line ${line} repeats the header, as where two files were joined. Remove the row; the records around it are read.`,
+  );
+
+const strayMark = (line: number): RowContent =>
+  defective(
+    'ILLEGAL_CHARACTER',
+    `The row on line ${line} begins with a byte order mark (U+FEFF), as where two files were joined. Remove the mark.`,
+  );
+
 /** Makes the reader of the rows of a CSV file. */
-export function csvRowReader({ delimiter, header }: CsvDialect): RowReader {
+export function csvRowReader({ delimiter, header }: CsvDialect, readerVersion: number): RowReader {
+  const findsJoints = readerVersion >= 2;
   return (text, line, quoted) => {
     const cells = splitRow(text, delimiter, quoted);
+    if (findsJoints && repeatsHeader(cells, header)) return repeatedHeader(line);
+    if (findsJoints && text.startsWith(BYTE_ORDER_MARK)) return strayMark(line);
     if (cells.length !== header.length) return columnCount(line, header.length, cells.length);
     // Plain properties are safe: a header with a reserved name is refused when the file is opened.
     const fields: Record<string, unknown> = {};

@@ -20,9 +20,11 @@ export interface CsvDialect {
 export type DefectCode =
   /** The row has more or fewer cells than the header. */
   | 'COLUMN_COUNT'
+  /** The row repeats the header, as where two files were joined. */
+  | 'REPEATED_HEADER'
   /** Text follows a closing quote. */
   | 'INVALID_QUOTING'
-  /** A byte that is not UTF-8, a NUL, or an escape that stands for no character. */
+  /** A byte that is not UTF-8, a NUL, a byte order mark before a row, or an escape that stands for no character. */
   | 'ILLEGAL_CHARACTER'
   | 'RECORD_TOO_LARGE'
   | 'INVALID_JSON'

@@ -24,6 +24,7 @@ export type { CsvDialect, DefectItem, FileFormat, ReadItem, ReaderPosition, Reco
  * - CSV: a cell is quoted when its first byte is a quote. Text behind a closing quote makes the row's first physical
  *   line a defect, and the next line is the next row. A quote that is open at the end of the file rejects the file; the
  *   rows before it have been answered by then, and what becomes of them is the caller's decision.
+ * - CSV: a row that repeats the header, or begins with a byte order mark, is a defect (two files were joined).
  * - JSON: a key given twice, a number that a double cannot hold, and an escape for no character are defects.
  */
 
@@ -52,6 +53,8 @@ export interface ReadOptions {
   dialect?: CsvDialect;
   /** Longest record, its line end not counted. */
   maxRecordBytes: number;
+  /** Version of the rules of reading that the submission was accepted under. */
+  readerVersion: number;
 }
 
 /**
@@ -95,11 +98,15 @@ export async function* readRecords(
   if (scanner.failure) throw scanner.failure;
 }
 
-function scannerFor(format: FileFormat, from: ReaderPosition, { dialect, maxRecordBytes }: ReadOptions): RecordScanner {
+function scannerFor(
+  format: FileFormat,
+  from: ReaderPosition,
+  { dialect, maxRecordBytes, readerVersion }: ReadOptions,
+): RecordScanner {
   if (format === 'json') return new ArrayScanner(from, { maxRecordBytes });
   if (format === 'ndjson') return new RowScanner(from, { readRow: readJsonRecord, maxRecordBytes });
   if (!dialect)
     throw new TypeError('A CSV file is read with the dialect that openFile found; options.dialect is missing.');
   const delimiter = dialect.delimiter.charCodeAt(0);
-  return new RowScanner(from, { delimiter, readRow: csvRowReader(dialect), maxRecordBytes });
+  return new RowScanner(from, { delimiter, readRow: csvRowReader(dialect, readerVersion), maxRecordBytes });
 }

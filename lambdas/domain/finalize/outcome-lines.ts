@@ -22,10 +22,17 @@ function failureOf(input: Input, row: RecordRow) {
   };
 }
 
+/** Characters that many readers of lines take for a line end, beside CR and LF, which JSON escapes anyway. */
+const LINE_SEPARATORS = /[\u0085\u2028\u2029]/g;
+
+/** One line of NDJSON, for every reader of lines: the separators of Unicode are escaped. */
+const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value).replaceAll(LINE_SEPARATORS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+
 /** Line of a succeeded record in the NDJSON results. */
 export function succeededLine(input: Input, row: RecordRow): string {
   const { recordNo, line } = input;
-  return `${JSON.stringify({ recordNo, line, record: fieldsOf(input), ...found(row.answers) })}\n`;
+  return jsonLine({ recordNo, line, record: fieldsOf(input), ...found(row.answers) });
 }
 
 /** Line of a record that failed, was dead-lettered or cancelled, in the NDJSON results. */
@@ -34,7 +41,7 @@ export function failedLine(input: Input, row: RecordRow): string {
   const { reason, message, detail, raw } = failureOf(input, row);
   const about = { recordNo, line, state: row.state, reason, message, detail, attempts: row.attempts };
   const content = input.kind === 'record' ? { record: input.fields } : { raw };
-  return `${JSON.stringify({ ...about, ...content, ...found(row.answers) })}\n`;
+  return jsonLine({ ...about, ...content, ...found(row.answers) });
 }
 
 /** The same as cells of the CSV results. */

@@ -69,7 +69,7 @@ export async function* readSource(
   options: ReadSourceOptions,
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const { source, format, terms } = submission;
-  const { maxRecordBytes, maxRecords } = terms;
+  const { maxRecordBytes, maxRecords, readerVersion } = terms;
   const { dialect, watch, onChunk } = options;
   requireReader(submission);
   const checksums = onChunk && new ChunkChecksums(onChunk);
@@ -77,7 +77,8 @@ export async function* readSource(
     const blocks = from.byteOffset < source.sizeBytes ? await deps.objects.read(source, from.byteOffset) : nothing();
     const counted = checksums ? checksums.watch(blocks, from.byteOffset) : blocks;
     const watched = watch ? watch(counted, from.byteOffset) : counted;
-    for await (const items of readRecords(watched, format, from, { ...(dialect && { dialect }), maxRecordBytes })) {
+    const reading = { ...(dialect && { dialect }), maxRecordBytes, readerVersion };
+    for await (const items of readRecords(watched, format, from, reading)) {
       const allowed = items.filter((item) => item.recordNo <= maxRecords);
       checksums?.add(allowed);
       if (allowed.length > 0) yield allowed;

@@ -1,8 +1,11 @@
 import type { Submission } from '../model.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 
-/** Version of the rules by which files are cut into records: raised with every change by which a file has other records. */
-export const READER_VERSION = 1;
+/**
+ * Version of the rules by which files are cut into records: raised with every change by which a file has other records. Since 2, a row that
+ * repeats the header or begins with a byte order mark is a defect.
+ */
+export const READER_VERSION = 2;
 
 /** What a submission was accepted under. Every later step goes by it, whatever has been configured or deployed since. */
 export interface Terms {

@@ -203,3 +203,23 @@ it('refuses to read CSV without the dialect of the file', async () => {
   const start = { byteOffset: 0, recordNo: 0, line: 1 };
   await expect(readFrom(utf8('a'), 'csv', start, { maxRecordBytes: 10 })).rejects.toThrow('options.dialect is missing');
 });
+
+describe('a CSV file that was joined of two', () => {
+  const joined = `${HEADER}r1,a\n\uFEFFrecord_id,name\nr2,b\nrecord_id , name\n\uFEFFr3,c\n`;
+
+  it('has defects where the second header and its mark are, and the records around them', async () => {
+    const reading = await read(joined);
+    expect(defectsOf(reading)).toEqual([
+      { recordNo: 2, line: 3, defect: 'REPEATED_HEADER' },
+      { recordNo: 4, line: 5, defect: 'REPEATED_HEADER' },
+      { recordNo: 5, line: 6, defect: 'ILLEGAL_CHARACTER' },
+    ]);
+    expect(fieldsOf(reading).map(({ record_id: id }) => id)).toEqual(['r1', 'r2']);
+  });
+
+  it('is read as before when it was accepted by the first version of the reader', async () => {
+    const reading = await readWhole(utf8(joined), 'csv', { readerVersion: 1 });
+    expect(defectsOf(reading)).toEqual([]);
+    expect(fieldsOf(reading)).toHaveLength(5);
+  });
+});

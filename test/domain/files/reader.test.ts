@@ -1,3 +1,4 @@
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import {
   HEAD_BYTES,
   openFile,
@@ -30,7 +31,7 @@ describe('memory', () => {
     let records = 0;
     let end = 'complete';
     try {
-      const options = { dialect, maxRecordBytes: MAX_RECORD_BYTES };
+      const options = { dialect, maxRecordBytes: MAX_RECORD_BYTES, readerVersion: READER_VERSION };
       for await (const batch of readRecords(source(), format, START, options)) records += batch.length;
     } catch (error) {
       end = error instanceof Error ? error.message : 'unknown';
@@ -60,7 +61,11 @@ describe('readRecords', () => {
   it('yields batches of few records however large the blocks of its source are', async () => {
     const file = utf8('r,1234\n'.repeat(100_000));
     let records = 0;
-    for await (const batch of readRecords(blocksOf(file), 'csv', START, { dialect, maxRecordBytes: 100 })) {
+    for await (const batch of readRecords(blocksOf(file), 'csv', START, {
+      dialect,
+      maxRecordBytes: 100,
+      readerVersion: READER_VERSION,
+    })) {
       expect(batch.length).toBeLessThanOrEqual(HEAD_BYTES / 7 + 1);
       records += batch.length;
     }
@@ -72,6 +77,7 @@ describe('readRecords', () => {
     for await (const batch of readRecords(blocksOf(file, 0, everyNth(file.length, 1)), 'csv', START, {
       dialect,
       maxRecordBytes: 100,
+      readerVersion: READER_VERSION,
     })) {
       expect(batch).toHaveLength(1);
     }
@@ -86,7 +92,11 @@ describe('readRecords', () => {
         closed = true;
       }
     }
-    for await (const batch of readRecords(source(), 'csv', START, { dialect, maxRecordBytes: 100 })) {
+    for await (const batch of readRecords(source(), 'csv', START, {
+      dialect,
+      maxRecordBytes: 100,
+      readerVersion: READER_VERSION,
+    })) {
       expect(batch).toHaveLength(1);
       break;
     }
@@ -99,7 +109,11 @@ describe('readRecords', () => {
       throw new Error('connection reset');
     }
     const read = async () => {
-      for await (const batch of readRecords(source(), 'csv', START, { dialect, maxRecordBytes: 100 })) {
+      for await (const batch of readRecords(source(), 'csv', START, {
+        dialect,
+        maxRecordBytes: 100,
+        readerVersion: READER_VERSION,
+      })) {
         expect(batch).toHaveLength(1);
       }
     };
@@ -112,7 +126,10 @@ describe('readRecords', () => {
       throw new Error('The source was read on.');
     }
     const read = async () => {
-      for await (const batch of readRecords(source(), 'json', START, { maxRecordBytes: 100 })) {
+      for await (const batch of readRecords(source(), 'json', START, {
+        maxRecordBytes: 100,
+        readerVersion: READER_VERSION,
+      })) {
         expect(batch).toHaveLength(1);
       }
     };
@@ -129,7 +146,11 @@ describe('readRecords', () => {
       }
     }
     const names = [];
-    for await (const batch of readRecords(source(), 'csv', START, { dialect, maxRecordBytes: 100 })) {
+    for await (const batch of readRecords(source(), 'csv', START, {
+      dialect,
+      maxRecordBytes: 100,
+      readerVersion: READER_VERSION,
+    })) {
       names.push(...batch.map((item) => (item.kind === 'record' ? item.fields.name : item.defect)));
     }
     expect(names).toEqual(['a"bc', 'de', 'COLUMN_COUNT']);

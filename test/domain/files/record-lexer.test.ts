@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  positionBefore,
-  readRecords,
-  type ReadItem,
-  type ReaderPosition,
-} from '../../../lambdas/domain/files/reader.ts';
+import { positionBefore, type ReadItem, type ReaderPosition } from '../../../lambdas/domain/files/reader.ts';
 import { RecordLexer } from '../../../lambdas/domain/files/record-lexer.ts';
+import { readFrom } from '../../support/files/read-all.ts';
 
 const COMMA = ','.charCodeAt(0);
 
@@ -37,17 +33,6 @@ describe('a record that ends in stray text', () => {
   });
 });
 
-async function read(body: string, from: ReaderPosition): Promise<ReadItem[]> {
-  const options = { dialect: { delimiter: ',', header: ['a', 'b'] }, maxRecordBytes: 1_000 };
-  const items: ReadItem[] = [];
-  async function* source(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(body).subarray(from.byteOffset);
-  }
-  try {
-    for await (const batch of readRecords(source(), 'csv', from, options)) items.push(...batch);
-  } catch (error) {
-    // A quote that is never closed ends the file; what was read before it counts.
-    if (!(error instanceof Error && error.name === 'FileRejectedError')) throw error;
-  }
-  return items;
-}
+const OPTIONS = { dialect: { delimiter: ',', header: ['a', 'b'] }, maxRecordBytes: 1_000 };
+const read = async (body: string, from: ReaderPosition): Promise<ReadItem[]> =>
+  (await readFrom(Buffer.from(body), 'csv', from, OPTIONS)).items;

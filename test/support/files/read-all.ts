@@ -9,6 +9,9 @@ import {
   type ReadOptions,
   type ReaderPosition,
 } from '../../../lambdas/domain/files/reader.ts';
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
+
+type Options = Omit<ReadOptions, 'readerVersion'> & { readerVersion?: number };
 
 export interface Reading {
   items: ReadItem[];
@@ -38,12 +41,15 @@ export async function readFrom(
   bytes: Uint8Array,
   format: FileFormat,
   from: ReaderPosition,
-  options: ReadOptions,
+  { readerVersion = READER_VERSION, ...options }: Options,
   cuts: readonly number[] = [],
 ): Promise<Reading> {
   const items: ReadItem[] = [];
   try {
-    for await (const batch of readRecords(blocksOf(bytes, from.byteOffset, cuts), format, from, options)) {
+    for await (const batch of readRecords(blocksOf(bytes, from.byteOffset, cuts), format, from, {
+      ...options,
+      readerVersion,
+    })) {
       items.push(...batch);
     }
   } catch (error) {
@@ -57,7 +63,11 @@ export async function readFrom(
 export async function readWhole(
   bytes: Uint8Array,
   format: FileFormat,
-  { maxRecordBytes = 262_144, cuts = [] }: { maxRecordBytes?: number; cuts?: readonly number[] } = {},
+  {
+    maxRecordBytes = 262_144,
+    cuts = [],
+    readerVersion = READER_VERSION,
+  }: Partial<Options> & { cuts?: readonly number[] } = {},
 ): Promise<Reading> {
   let opened;
   try {
@@ -67,7 +77,7 @@ export async function readWhole(
     throw error;
   }
   const { start, dialect } = opened;
-  const options = { maxRecordBytes, ...(dialect && { dialect }) };
+  const options = { maxRecordBytes, readerVersion, ...(dialect && { dialect }) };
   return { ...(await readFrom(bytes, format, start, options, cuts)), ...(dialect && { dialect }) };
 }
 
