@@ -1,4 +1,5 @@
 import { PROVIDERS } from '../../config/providers.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createCallbackTransport } from '../adapters/http/callback.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
@@ -10,6 +11,7 @@ import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts'
 import { FINALIZE_DEFAULTS, type FinalizeDeps } from '../domain/finalize/deps.ts';
 import { finalizeSlice } from '../domain/finalize/finalize-slice.ts';
 import { parseFinalizeMessage } from '../domain/queues/messages.ts';
+import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
 import { eachDelivery } from '../domain/submissions/slices.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
@@ -25,15 +27,17 @@ const telemetry = createTelemetry({
   logLevel: env.POWERTOOLS_LOG_LEVEL,
 });
 
+const submissions = createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock);
+
 const deps: FinalizeDeps = {
-  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  submissions,
   ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(createS3Client(), env.BUCKET),
   finalizeQueue: createQueueSender(createSqsClient(), env.FINALIZE_QUEUE_URL, clock),
   callbacks: createCallbackTransport(),
-  providers: PROVIDERS,
+  schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   telemetry,
   clock,
   random: Math.random,

@@ -1,3 +1,5 @@
+import { PROVIDERS } from '../../config/providers.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createIdempotencyStore } from '../adapters/dynamodb/idempotency-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
@@ -9,6 +11,7 @@ import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
 import { createUpload } from '../domain/api/uploads.ts';
 import { createCountsCache } from '../domain/api/counts-cache.ts';
+import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
 import { secureRandom } from '../runtime/random.ts';
@@ -25,9 +28,12 @@ const telemetry = createTelemetry({
   logLevel: env.POWERTOOLS_LOG_LEVEL,
 });
 
+const submissions = createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock);
+
 const deps = {
   countsCache: createCountsCache(clock),
-  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  submissions,
+  schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   answers: createIdempotencyStore(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
   objects: createObjectStore(s3, env.BUCKET),

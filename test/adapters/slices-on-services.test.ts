@@ -1,3 +1,4 @@
+import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { jest } from '@jest/globals';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
@@ -79,7 +80,10 @@ describe('fan-out and finalization over the services', () => {
     const finalizeDeps = {
       ...common,
       callbacks: { request: async () => Promise.reject(new Error('There is no callback.')) },
-      providers: [makeProvider({ name: 'company' }), makeProvider({ name: 'geo' })],
+      schemas: new AcceptedSchemas(
+        stores.submissions,
+        schemaSetOf({ type: 'object' }, [makeProvider({ name: 'company' }), makeProvider({ name: 'geo' })]),
+      ),
       settings: { ...FINALIZE_DEFAULTS, partChunks: 1 },
     };
     await finalizeSlice(finalizeDeps, parseFinalizeMessage(request ?? ''), budget);

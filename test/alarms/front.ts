@@ -1,3 +1,4 @@
+import { AcceptedSchemas } from '../../lambdas/domain/submissions/schemas.ts';
 import { createSubmission } from '../../lambdas/domain/api/submissions.ts';
 import { getSubmission, listSubmissions } from '../../lambdas/domain/api/status.ts';
 import { createCountsCache } from '../../lambdas/domain/api/counts-cache.ts';
@@ -89,6 +90,7 @@ export class Front {
       answers: this.#answers,
       countsCache: createCountsCache(clock),
       presigner: NO_PRESIGNER,
+      schemas: new AcceptedSchemas(ports.submissions, NO_SCHEMAS),
       telemetry,
       clock,
       random,
@@ -102,6 +104,8 @@ export class Front {
     return httpHandler({ answers, corsOrigins: [], telemetry: invocation, clock });
   }
 }
+
+const NO_SCHEMAS = { record: { type: 'object' }, responses: {} };
 
 /** Files are sent in the bodies of requests here. */
 const NO_PRESIGNER = {

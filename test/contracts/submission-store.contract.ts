@@ -50,6 +50,16 @@ export function describeSubmissionStore(make: Make<StoreWorld>): void {
       expect(await submissions.get(SUBMISSION_ID)).toEqual(submission);
     });
 
+    test('schemas are kept under their hash, the first that were stored', async () => {
+      const { submissions } = await make();
+      const schemas = { record: { type: 'object', required: ['name'] }, responses: { company: { type: 'object' } } };
+      expect(await submissions.getSchemas('a1')).toBeUndefined();
+      await submissions.keepSchemas('a1', schemas);
+      await submissions.keepSchemas('a1', { ...schemas, responses: {} });
+      expect(await submissions.getSchemas('a1')).toEqual(schemas);
+      expect((await submissions.listAll({ limit: 10 })).items).toEqual([]);
+    });
+
     test('the first of two with one id stands, and both callers are told of it', async () => {
       const { submissions } = await make();
       await submissions.create(makeSubmission({ requestHash: 'first' }));

@@ -7,7 +7,7 @@ import { chunkCount, CHUNK_RECORDS, LANES, type Lane, type Submission } from '..
 import type { Backlog } from '../../lambdas/domain/tenants/ports.ts';
 import { takeSnapshot } from '../../lambdas/domain/reconcile/backlog.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
-import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
+import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { processBatch } from '../../lambdas/domain/worker/process-batch.ts';
 import { makeFields, makeRecordMessage, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';
 import { createMemoryWorld, START_MS, type MemoryWorld, type PortHook } from '../support/memory/index.ts';
@@ -50,7 +50,7 @@ const FAN_OUT_RECORDS = 1_000;
 const FAN_OUT_MS = 250;
 const IDLE_MS = 50;
 
-const checkRecord = createRecordValidator(recordSchema);
+const SCHEMAS = schemaSetOf(recordSchema, []);
 
 interface Told {
   lane: Lane;
@@ -159,7 +159,7 @@ export class EstimatedDrain {
       clock,
       lane,
       owner,
-      checkRecord,
+      schemas: new AcceptedSchemas(this.#world.submissions, SCHEMAS),
       random: this.#dice.next,
       apis: [this.#provider],
       laneQueue: queue,

@@ -12,7 +12,7 @@ import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/q
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { reconcile } from '../../lambdas/domain/reconcile/reconcile.ts';
-import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
+import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../lambdas/domain/redrive/run.ts';
 import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
@@ -22,7 +22,10 @@ import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/proce
 
 /** The same for every run, and expensive to make. */
 const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));
-const checkRecord = createRecordValidator(recordSchema);
+const SCHEMAS = schemaSetOf(
+  recordSchema,
+  APIS.map(({ config }) => config),
+);
 
 export const WORKER_TIMEOUT_MS = 60_000;
 export const SLICE_TIMEOUT_MS = 180_000;
@@ -46,7 +49,9 @@ export type QueueFunction = (deliveries: readonly Delivery[], budget: TimeBudget
 
 const common = ({ ports, clock }: Environment, { telemetry, random }: FunctionOptions) => {
   const { fanOut, small, bulk, finalize } = ports.queues.live;
-  return { ...ports, fanOutQueue: fanOut, finalizeQueue: finalize, lanes: { small, bulk }, telemetry, clock, random };
+  const schemas = new AcceptedSchemas(ports.submissions, SCHEMAS);
+  const queues = { fanOutQueue: fanOut, finalizeQueue: finalize, lanes: { small, bulk } };
+  return { ...ports, ...queues, schemas, telemetry, clock, random };
 };
 
 export function workerOf(environment: Environment, options: FunctionOptions, lane: Lane): QueueFunction {
@@ -60,7 +65,6 @@ export function workerOf(environment: Environment, options: FunctionOptions, lan
     transport: options.transport,
     owner: name,
     apis: APIS,
-    checkRecord,
   };
   return async (deliveries, budget) => processBatch(deps, deliveries, budget);
 }
@@ -78,8 +82,7 @@ export function finalizerOf(environment: Environment, options: FunctionOptions):
   const { transport } = options;
   const queue = environment.ports.queues.live.finalize;
   const settings = { ...FINALIZE_DEFAULTS, partChunks: 1 };
-  const providers = APIS.map(({ config }) => config);
-  const deps = { ...common(environment, options), callbacks: transport, providers, settings };
+  const deps = { ...common(environment, options), callbacks: transport, settings };
   return async (deliveries, budget) =>
     eachDelivery({ ...deps, queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),

@@ -4,7 +4,7 @@ import type { RecordRow, Submission } from '../../lambdas/domain/model.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
-import { createRecordValidator } from '../../lambdas/domain/records/validation.ts';
+import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
 import { makeProcessing, makeProvider, makeRecordMessage, SUBMISSION_ID } from './factories.ts';
 import { createFakeProvider, respond, type FakeProvider } from './fake-provider.ts';
@@ -28,7 +28,7 @@ export interface RigOptions {
 
 /** Compiled once: it takes longer than most tests. */
 const APIS = prepareProviders([COMPANY, GEO]);
-const checkRecord = createRecordValidator(recordSchema);
+const SCHEMAS = schemaSetOf(recordSchema, [COMPANY, GEO]);
 
 /** Thrown into no code: a call of a dead worker simply never returns. */
 interface Life {
@@ -65,7 +65,7 @@ export function createWorkerRig(options: RigOptions = {}) {
     random,
     owner: 'worker-1',
     apis: APIS,
-    checkRecord,
+    schemas: new AcceptedSchemas(world.submissions, SCHEMAS),
   };
 
   /** Runs one invocation on deliveries, and acknowledges as an event source does. `crash` kills the worker from inside. */

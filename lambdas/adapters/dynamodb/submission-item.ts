@@ -59,6 +59,7 @@ const metaSchema = v.object({
       maxRecords: v.number(),
       readerVersion: v.number(),
       providers: v.exactOptional(v.array(v.string())),
+      schemas: v.exactOptional(v.string()),
     }),
     TERMS_OF_0_1_0,
   ),

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
 import { OPEN_STATES } from '../../domain/model.ts';
 import type { SubmissionStore } from '../../domain/submissions/ports.ts';
 import type { Clock } from '../../domain/time.ts';
-import { DynamoTable } from './dynamo.ts';
+import { DynamoTable, parseItem, type Key } from './dynamo.ts';
 import { expr, isIn } from './expression.ts';
 import { isLedgerItem, parseLedger } from './ledger-item.ts';
 import { submissionControl } from './submission-control.ts';
@@ -14,7 +15,20 @@ import { HEAD_PART, metaItem, metaKey, openShardOf, parseMeta } from './submissi
 import { submissionLists } from './submission-lists.ts';
 import { SubmissionTable } from './submission-table.ts';
 
-type Basics = Pick<SubmissionStore, 'create' | 'get' | 'getWithLedger' | 'markRelayed' | 'scheduleCheck'>;
+type Basics = Pick<
+  SubmissionStore,
+  'create' | 'get' | 'getWithLedger' | 'markRelayed' | 'scheduleCheck' | 'keepSchemas' | 'getSchemas'
+>;
+
+const schemasKey = (hash: string): Key => ({ submissionId: `schemas#${hash}`, part: 'schemas' });
+const jsonSchema = v.record(v.string(), v.unknown());
+const schemasItem = v.object({
+  schemas: v.pipe(
+    v.string(),
+    v.parseJson(),
+    v.object({ record: jsonSchema, responses: v.record(v.string(), jsonSchema) }),
+  ),
+});
 
 function submissionBasics(table: SubmissionTable): Basics {
   return {
@@ -47,6 +61,17 @@ function submissionBasics(table: SubmissionTable): Basics {
         .filter((item) => item.expiresAtSeconds * 1000 > table.now());
       const chunks = ledger.map(({ chunk }) => chunk).toSorted((a, b) => a.chunk - b.chunk);
       return { submission: stored.submission, ledger: chunks };
+    },
+
+    async keepSchemas(hash, schemas) {
+      const key = schemasKey(hash);
+      const absent = expr`attribute_not_exists(#submissionId)`;
+      await table.table.put(key, { ...key, schemas: JSON.stringify(schemas) }, absent);
+    },
+
+    async getSchemas(hash) {
+      const item = await table.table.get(schemasKey(hash));
+      return item && parseItem(schemasItem, item, `schemas ${hash}`).schemas;
     },
 
     async markRelayed(submissionId) {

@@ -7,6 +7,7 @@ import type { ObjectStore } from '../source/ports.ts';
 import { notSent } from '../queues/not-sent.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
+import type { AcceptedSchemas } from '../submissions/schemas.ts';
 import { READER_VERSION } from '../submissions/terms.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
@@ -32,6 +33,7 @@ export interface AcceptDeps {
   admission: AdmissionStore;
   objects: ObjectStore;
   fanOutQueue: QueueSender;
+  schemas: AcceptedSchemas;
   telemetry: Telemetry;
   clock: Clock;
   random: Random;
@@ -75,7 +77,7 @@ export async function acceptSubmission(
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
   const records = mustBeAdmitted(deps, { open, backlog }, found, request);
-  const kept = await keepSource(deps, found, request);
+  const [kept] = await Promise.all([keepSource(deps, found, request), deps.schemas.keep()]);
   const format = request.format ?? formatOfContent(await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
     newSubmission(deps, { submissionId, tenantId, source: kept, format }, request),
@@ -165,7 +167,7 @@ async function attempt(
 }
 
 function newSubmission(
-  { clock, settings }: AcceptDeps,
+  { clock, settings, schemas }: AcceptDeps,
   fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
   { fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
 ): Submission {
@@ -183,6 +185,7 @@ function newSubmission(
       maxRecords: settings.maxRecords,
       readerVersion: READER_VERSION,
       providers: [...settings.providers],
+      schemas: schemas.hash,
     },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),

@@ -26,8 +26,11 @@ function leaves(schema: unknown, path: readonly string[]): (readonly string[])[]
   return Object.entries(parsed.output.properties).flatMap(([name, inner]) => leaves(inner, [...path, name]));
 }
 
-/** A provider that is not configured any more has no schema: what it found is in the NDJSON results only. */
-type ColumnProvider = Pick<ProviderConfig, 'name'> & Partial<Pick<ProviderConfig, 'responseSchema'>>;
+/** Without a schema, what a provider found is in the NDJSON results only. */
+interface ColumnProvider {
+  name: string;
+  responseSchema?: ProviderConfig['responseSchema'] | undefined;
+}
 
 const columnsOf = ({ name, responseSchema }: ColumnProvider): EnrichmentColumn[] =>
   leaves(responseSchema, []).map((path) => ({ name: [name, ...path].join('.'), path }));

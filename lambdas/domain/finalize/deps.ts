@@ -7,7 +7,7 @@ import type { QueueSender } from '../queues/ports.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Telemetry } from '../telemetry.ts';
-import type { ProviderConfig } from '../providers/config.ts';
+import type { AcceptedSchemas } from '../submissions/schemas.ts';
 import { SLICE_DEFAULTS, type SliceSettings } from '../submissions/slices.ts';
 import type { Clock, Random } from '../time.ts';
 import type { FinalizeLease } from './lease.ts';
@@ -39,7 +39,7 @@ export interface FinalizeDeps {
   admission: AdmissionStore;
   finalizeQueue: QueueSender;
   callbacks: HttpTransport;
-  providers: readonly Pick<ProviderConfig, 'name' | 'responseSchema'>[];
+  schemas: AcceptedSchemas;
   telemetry: Telemetry;
   clock: Clock;
   random: Random;

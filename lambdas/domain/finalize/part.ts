@@ -4,7 +4,6 @@ import { emptyChunk, finishedOffsets } from '../ledger/ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { ReasonCode } from '../reasons.ts';
-import { askedAmong } from '../submissions/terms.ts';
 import { CsvColumns } from './columns.ts';
 import type { Finalizing } from './deps.ts';
 import { Inputs } from './inputs.ts';
@@ -39,15 +38,15 @@ class PartWriter {
   readonly #counts = { total: 0, succeeded: 0, failed: 0, cancelled: 0 };
   readonly #failures: Partial<Record<ReasonCode, number>> = {};
 
-  constructor({ deps, submission, version }: Finalizing, part: number, dialect: CsvDialect | undefined) {
+  constructor({ deps, submission, version }: Finalizing, part: number, columns: CsvColumns | undefined) {
     const open = (kind: 'succeeded' | 'failed', format: 'ndjson' | 'csv', header?: string): ResultFileWriter =>
       new ResultFileWriter(deps.objects, submission, version, { kind, format, part }, header);
     this.#succeeded = open('succeeded', 'ndjson');
     this.#failed = open('failed', 'ndjson');
-    if (!dialect) return;
-    this.#csv = new CsvColumns(dialect, askedAmong(submission.terms, deps.providers));
-    this.#succeededCsv = open('succeeded', 'csv', this.#csv.succeededHeader());
-    this.#failedCsv = open('failed', 'csv', this.#csv.failedHeader());
+    if (!columns) return;
+    this.#csv = columns;
+    this.#succeededCsv = open('succeeded', 'csv', columns.succeededHeader());
+    this.#failedCsv = open('failed', 'csv', columns.failedHeader());
   }
 
   async add(input: Input, row: RecordRow): Promise<void> {
@@ -110,7 +109,7 @@ export async function writePart(
   dialect: CsvDialect | undefined,
 ): Promise<PartOutcome> {
   const { deps, submission } = finalizing;
-  const writer = new PartWriter(finalizing, range.part, dialect);
+  const writer = new PartWriter(finalizing, range.part, dialect && (await columnsOf(finalizing, dialect)));
   try {
     const open = await joinChunks(finalizing, range, writer);
     if (open.length > 0) return { open };
@@ -120,6 +119,16 @@ export async function writePart(
     const { submissionId, tenantId } = submission;
     await writer.abort(deps.telemetry, { submissionId, tenantId });
   }
+}
+
+/** By the providers and their schemas at the time of acceptance. */
+async function columnsOf({ deps, submission: { terms } }: Finalizing, dialect: CsvDialect): Promise<CsvColumns> {
+  const { responses } = await deps.schemas.of(terms);
+  const names = terms.providers ?? Object.keys(responses);
+  return new CsvColumns(
+    dialect,
+    names.map((name) => ({ name, responseSchema: responses[name] })),
+  );
 }
 
 /** Writes every record of the part; from the first chunk on in which one is open, only looks for others. */

@@ -3,6 +3,7 @@ import { SETTLE_RESERVE_MS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import type { CredentialSource, HttpTransport, ProviderStore } from './ports.ts';
 import { reserveSlots, sleepUntil } from './slots.ts';
+import type { SchemaCheck } from '../records/validation.ts';
 import type { EventFields, Telemetry } from '../telemetry.ts';
 import type { Clock, Random, TimeBudget } from '../time.ts';
 import { classify, type CallOutcome, type TransientReason } from './classify.ts';
@@ -42,6 +43,15 @@ export type ProviderResult =
 
 /** The record that a call is about, for its log line; of a canary nothing. */
 export type CallSubject = Pick<EventFields, 'submissionId' | 'tenantId' | 'recordNo' | 'attempt' | 'lane'>;
+
+/** What one call asks. */
+export interface Call {
+  url: string;
+  /** Whose log lines it is; absent for the canary. */
+  about?: CallSubject;
+  /** Checks the answer by the schema that the record's submission was accepted with; absent: by this process's own. */
+  checkBody?: SchemaCheck | undefined;
+}
 
 /** One batch's calls of one provider. */
 export interface Run {
@@ -84,20 +94,19 @@ export function stoppedBy(run: Run): Deferral | undefined {
  */
 export async function callProvider(
   run: Run,
-  url: string,
-  about: CallSubject = {},
+  call: Call,
   awaitSlot: () => Promise<boolean> = async () => awaitOwnSlot(run),
 ): Promise<CallOutcome | Unanswered> {
   const { deps, provider } = run;
   const { name } = provider.config;
   try {
     const credential = await deps.credentials.get(name);
-    const outcome = await request(run, url, credential, about);
+    const outcome = await request(run, call, credential);
     if (outcome.kind !== 'auth' || !(await hasOtherCredential(run, credential))) return outcome;
     if (!(await awaitSlot())) return deferred(run, 'pacer_full');
-    return await request(run, url, await deps.credentials.get(name), about);
+    return await request(run, call, await deps.credentials.get(name));
   } catch (error) {
-    return failedInternally(run, error, about);
+    return failedInternally(run, error, call.about);
   }
 }
 
@@ -147,9 +156,8 @@ export function logRefusedCredential({ deps, provider }: Run, detail: string): v
 
 async function request(
   { deps, provider }: Run,
-  url: string,
+  { url, about, checkBody = provider.rules.checkBody }: Call,
   credential: string,
-  about: CallSubject,
 ): Promise<CallOutcome> {
   const { name, auth, timeoutMs, maxBodyBytes, p99Ms } = provider.config;
   const startedAtMs = deps.clock.now();
@@ -161,7 +169,7 @@ async function request(
     maxBodyBytes,
   });
   const nowMs = deps.clock.now();
-  const outcome = classify(provider.rules, result, nowMs);
+  const outcome = classify({ ...provider.rules, checkBody }, result, nowMs);
   const durationMs = nowMs - startedAtMs;
   const isWait = result.kind === 'response' && outcome.kind !== 'answer' && outcome.kind !== 'permanent';
   const detail = isWait

@@ -1,6 +1,6 @@
 import { latestStartMs, NOT_READY_SECONDS } from './config.ts';
 import { callProvider, deferred, failedInternally, startWithinMs, stoppedBy } from './call.ts';
-import type { CallSubject, EnrichDeps, ProviderResult, Run } from './call.ts';
+import type { Call, EnrichDeps, ProviderResult, Run } from './call.ts';
 import { CallEvidence, isFinal, type StartedCall } from './evidence.ts';
 import { decideOutage, probe, waitForBreaker } from './outage.ts';
 import type { OutageDecision } from './throttle.ts';
@@ -11,10 +11,7 @@ import type { Reservation } from './slots.ts';
 import type { TimeBudget } from '../time.ts';
 
 /** One record that is to be looked up at a provider. */
-export interface Lookup {
-  url: string;
-  /** Whose log lines the calls are. */
-  about?: CallSubject;
+export interface Lookup extends Call {
   /** Whether another failure would end the record: that is not believed before the provider is known to work. */
   isLastAttempt: boolean;
 }
@@ -162,8 +159,8 @@ async function callAtSlots(
 
 async function callOne(round: Round, index: number, position: number): Promise<void> {
   const { run, batch, evidence } = round;
-  const { url = '', about, isLastAttempt = false } = batch.lookups[index] ?? {};
-  if (evidence.isSuspect) return;
+  const lookup = batch.lookups[index];
+  if (lookup === undefined || evidence.isSuspect) return;
   const stopped = stoppedBy(run);
   if (stopped !== undefined) batch.results.set(index, stopped);
   else if (await hasSlot(round, position)) {
@@ -173,8 +170,8 @@ async function callOne(round: Round, index: number, position: number): Promise<v
       batch.results.set(index, late);
       return;
     }
-    const call = evidence.started(index, isLastAttempt);
-    const outcome = await callProvider(run, url, about);
+    const call = evidence.started(index, lookup.isLastAttempt);
+    const outcome = await callProvider(run, lookup);
     evidence.ended(call, outcome);
     evidence.isPaceTooHigh ||= outcome.kind === 'answer' && batch.refusedOnce.has(index);
   }

@@ -1,6 +1,6 @@
 import type { Random } from '../time.ts';
 import { callProvider, deferred, failedInternally, logRefusedCredential, startWithinMs } from './call.ts';
-import type { CallSubject, Run, Unanswered } from './call.ts';
+import type { Call, Run, Unanswered } from './call.ts';
 import type { CallOutcome } from './classify.ts';
 import { signOf, type CallEvidence } from './evidence.ts';
 import type { ProviderState } from './ports.ts';
@@ -84,7 +84,7 @@ async function askCanary(
   const [slotMs] = reservation?.slotsMs ?? [];
   if (slotMs === undefined) return unconfirmed(run, current, evidence, isOutageSuspected);
   await sleepUntil(deps.clock, slotMs);
-  const outcome = await provider.semaphore(async () => callProvider(run, provider.canaryUrl));
+  const outcome = await provider.semaphore(async () => callProvider(run, { url: provider.canaryUrl }));
   switch (signOf(outcome)) {
     case 'found':
       if (evidence.failuresInARow > 0) await deps.providers.clearFailures(provider.config.name, state.epoch);
@@ -164,11 +164,7 @@ export type Probed = { untilMs?: number; outcome?: CallOutcome };
  * Claims the one probe of an open breaker whose time has come, and makes it with the canary. Where the canary is answered without data,
  * a waiting record is looked up as well: one that gets data proves that it is the canary which is wrong.
  */
-export async function probe(
-  run: Run,
-  state: ProviderState,
-  waiting: { url: string; about?: CallSubject } | undefined,
-): Promise<Probed> {
+export async function probe(run: Run, state: ProviderState, waiting: Call | undefined): Promise<Probed> {
   const { deps, provider: api } = run;
   const { clock, providers, owner } = deps;
   const { config, canaryUrl } = api;
@@ -189,11 +185,11 @@ export async function probe(
   };
   await sleepUntil(clock, startMs);
   deps.telemetry.emit({ name: 'probe_started', level: 'info', provider: config.name });
-  const outcome = await api.semaphore(async () => callProvider(run, canaryUrl, {}, keepDistance));
+  const outcome = await api.semaphore(async () => callProvider(run, { url: canaryUrl }, keepDistance));
   if (waiting === undefined || signOf(outcome) !== 'no_data' || !(await keepDistance())) {
     return endProbe(run, claim.state, outcome, lastStartMs);
   }
-  const second = await api.semaphore(async () => callProvider(run, waiting.url, waiting.about, keepDistance));
+  const second = await api.semaphore(async () => callProvider(run, waiting, keepDistance));
   if (second.kind !== 'answer' || signOf(second) !== 'found') return endProbe(run, claim.state, outcome, lastStartMs);
   const detail = 'The canary is answered without data, a record with data: correct the canary in config/providers.ts.';
   deps.telemetry.emit({ name: 'canary_refused', level: 'error', provider: config.name, detail });

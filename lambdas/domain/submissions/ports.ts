@@ -8,6 +8,7 @@ import type {
   FinalizeProgress,
   StopOrder,
 } from '../model.ts';
+import type { SchemaSet } from './schemas.ts';
 import type { CsvDialect } from '../files/reader.ts';
 
 /** The head items. All writes are conditional and return the item as stored after them. */
@@ -37,6 +38,10 @@ export interface SubmissionStore {
   listDue(query: { nowMs: number; limit: number }): Promise<Submission[]>;
   /** Every open submission, for backlog and age figures. Eventually consistent. */
   listOpen(query: { limit: number; cursor?: string }): Promise<TolerantPage<Submission>>;
+
+  /** Stores a set of schemas under the hash of its content; one that is there stays. It does not expire. */
+  keepSchemas(hash: string, schemas: SchemaSet): Promise<void>;
+  getSchemas(hash: string): Promise<SchemaSet | undefined>;
 
   markRelayed(submissionId: string): Promise<void>;
   scheduleCheck(submissionId: string, nextCheckAtMs: number): Promise<void>;

@@ -14,6 +14,8 @@ export interface Terms {
   readerVersion: number;
   /** Names of the providers that each record is asked at; absent for 0.1.0: those that are configured. */
   providers?: readonly string[];
+  /** Hash of the record schema and the response schemas, see schemas.ts; absent for 0.1.0. */
+  schemas?: string;
 }
 
 /** Submissions that version 0.1.0 accepted carry no terms: its defaults. */
@@ -27,10 +29,3 @@ export function requireReader({ submissionId, terms }: Pick<Submission, 'submiss
     `was accepted by reader ${terms.readerVersion}, above ${READER_VERSION}`,
   );
 }
-
-/** The providers of a submission among those that are configured; one that is not configured any more has its name only. */
-export const askedAmong = <T extends { name: string }>(
-  { providers }: Terms,
-  configured: readonly T[],
-): readonly (T | { name: string })[] =>
-  providers?.map((name) => configured.find((provider) => provider.name === name) ?? { name }) ?? configured;

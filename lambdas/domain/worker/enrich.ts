@@ -33,12 +33,13 @@ export async function enrich(deps: WorkerDeps, jobs: readonly Job[], budget: Tim
       const { name } = api.config;
       const asking = prepared.filter(({ urls }) => urls.has(name));
       if (asking.length === 0) return;
-      const questions = asking.map(({ job, urls }) => ({
+      const lookups = asking.map(({ job, urls }) => ({
         url: urls.get(name) ?? '',
+        checkBody: job.checks.responses.get(name),
         about: logFieldsOf(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
       }));
-      const answers = await lookUp(deps, api, questions, budget);
+      const answers = await lookUp(deps, api, lookups, budget);
       for (const [index, each] of asking.entries()) {
         const answer = answers[index];
         if (answer !== undefined) results.get(each)?.set(name, answer);
@@ -65,7 +66,7 @@ function guarded<T>(deps: WorkerDeps, job: Job, step: () => T): T | Resolution {
 function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const { content } = job.message;
   if (content.kind === 'defect') return fail(job, deps, { reason: content.reason, detail: content.detail });
-  const problem = deps.checkRecord(content.fields);
+  const problem = job.checks.record(content.fields);
   if (problem !== undefined) return fail(job, deps, { reason: 'invalid_record', detail: problem });
 
   const urls = new Map<string, string>();

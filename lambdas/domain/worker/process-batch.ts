@@ -6,7 +6,8 @@ import type { ProviderConfig } from '../providers/config.ts';
 import { prepareProviders, type Provider } from '../providers/provider.ts';
 import { handBack } from '../queues/hand-back.ts';
 import type { Delivery, QueueAcknowledger, QueueSender } from '../queues/ports.ts';
-import { createRecordValidator, type SchemaCheck } from '../records/validation.ts';
+import { createRecordValidator } from '../records/validation.ts';
+import { AcceptedSchemas, schemaSetOf } from '../submissions/schemas.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { TimeBudget } from '../time.ts';
 import { complete } from './complete.ts';
@@ -29,7 +30,7 @@ export interface WorkerPorts extends SettleDeps, EnrichDeps {
 export interface WorkerDeps extends WorkerPorts {
   /** The third-party APIs that every record is enriched by. */
   apis: readonly Provider[];
-  checkRecord: SchemaCheck;
+  schemas: AcceptedSchemas;
 }
 
 /**
@@ -37,7 +38,7 @@ export interface WorkerDeps extends WorkerPorts {
  *
  * @throws InvalidDataError for a configuration that cannot work.
  */
-export const prepareWorker = (
+export function prepareWorker(
   ports: WorkerPorts,
   config: {
     providers: readonly ProviderConfig[];
@@ -45,11 +46,15 @@ export const prepareWorker = (
     callsPerWorker?: Readonly<Record<string, number>>;
     recordSchema: Readonly<Record<string, unknown>>;
   },
-): WorkerDeps => ({
-  ...ports,
-  apis: prepareProviders(config.providers, config.callsPerWorker),
-  checkRecord: createRecordValidator(config.recordSchema),
-});
+): WorkerDeps {
+  // A schema that cannot be used stops the start, and not the first record.
+  createRecordValidator(config.recordSchema);
+  return {
+    ...ports,
+    apis: prepareProviders(config.providers, config.callsPerWorker),
+    schemas: new AcceptedSchemas(ports.submissions, schemaSetOf(config.recordSchema, config.providers)),
+  };
+}
 
 /**
  * Processes one batch of deliveries of a lane. When this returns, every record has its outcome or was sent to the lane again as

@@ -3,6 +3,7 @@ import { MAX_ATTEMPTS } from '../limits.ts';
 import { encodeBody, type RecordMessage } from '../queues/messages.ts';
 import { isTerminal, MAX_DETAIL_LENGTH, type ProviderAnswers, type RecordRow, type RowState } from '../model.ts';
 import type { ReasonCode } from '../reasons.ts';
+import type { SchemaChecks } from '../submissions/schemas.ts';
 import type { Clock, Random } from '../time.ts';
 import { receivesOf, type Item } from './deliveries.ts';
 
@@ -16,6 +17,8 @@ export interface Job {
   answers: ProviderAnswers;
   /** Names of the providers that the submission is asked at; all that are configured where it was accepted by 0.1.0. */
   asked?: readonly string[] | undefined;
+  /** By the schemas that the submission was accepted with. */
+  checks: SchemaChecks;
 }
 
 /** Why a message that can be read is not processed, as its attribute in the dead-letter queue says. */

@@ -6,6 +6,7 @@ import type { RecordMessage } from '../queues/messages.ts';
 import { receivesOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
 import { defer, returnUnread, type Job, type Resolution, type Resolved } from './resolution.ts';
+import type { SchemaChecks } from '../submissions/schemas.ts';
 import { isStopped } from '../submissions/stop.ts';
 
 export interface Triage {
@@ -14,7 +15,7 @@ export interface Triage {
   jobs: Job[];
 }
 
-type TriageDeps = Pick<WorkerDeps, 'records' | 'submissions' | 'apis' | 'clock' | 'random' | 'telemetry'>;
+type TriageDeps = Pick<WorkerDeps, 'records' | 'submissions' | 'schemas' | 'apis' | 'clock' | 'random' | 'telemetry'>;
 
 /** Waits that end within this time count as over: clocks differ, and a queue's delay is whole seconds. */
 const SLACK_MS = 1_000;
@@ -29,18 +30,26 @@ export async function triage(deps: TriageDeps, items: readonly Item[]): Promise<
   const bySubmission = Map.groupBy(items, ({ message }) => message.submissionId);
   await Promise.all(
     [...bySubmission].map(async ([submissionId, group]) => {
-      const head = await attempt(deps, async () => ({ submission: await deps.submissions.get(submissionId) }));
+      const head = await attempt(deps, async () => readHead(deps, submissionId));
       for (const item of group) {
         const known = rows !== undefined && head !== undefined;
-        const decision = known
-          ? decide(deps, item, rows.get(keyOf(item.message)), head.submission)
-          : returnUnread(item, deps);
+        const decision = known ? decide(deps, item, rows.get(keyOf(item.message)), head) : returnUnread(item, deps);
         if ('kind' in decision) result.resolved.push({ item, resolution: decision });
         else result.jobs.push(decision);
       }
     }),
   );
   return result;
+}
+
+interface Head {
+  submission: Submission | undefined;
+  checks: SchemaChecks;
+}
+
+async function readHead({ submissions, schemas }: TriageDeps, submissionId: string): Promise<Head> {
+  const submission = await submissions.get(submissionId);
+  return { submission, checks: await schemas.checksOf(submission?.terms ?? {}) };
 }
 
 const keyOf = ({ submissionId, recordNo }: { submissionId: string; recordNo: number }): string =>
@@ -66,7 +75,7 @@ function decide(
   deps: TriageDeps,
   item: Item,
   row: RecordRow | undefined,
-  submission: Submission | undefined,
+  { submission, checks }: Head,
 ): Resolution | Job {
   const { message } = item;
   const nowMs = deps.clock.now();
@@ -77,7 +86,7 @@ function decide(
   const mismatch = mismatchOf(message, submission);
   if (mismatch !== undefined) return { kind: 'reject', reason: 'foreign_message', detail: mismatch };
   if (row !== undefined && isSettled(row, message.generation)) return discardSettled(item, row);
-  const job = { ...toJob(item, row), asked: submission.terms.providers };
+  const job = { ...toJob(item, row), asked: submission.terms.providers, checks };
   // The ledger ends what is left of a stopped submission, chunk by chunk.
   if (isStopped(submission, message.generation)) return { kind: 'discard', because: 'stopped' };
   if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
@@ -147,7 +156,7 @@ function discardSettled(item: Item, stored: RecordRow): Resolution {
  * since the worker that wrote it ended before it sent the next message. A message that was received before is marked as
  * `redelivered` when it is sent again, because its first worker may still be running.
  */
-function toJob(item: Item, row: RecordRow | undefined): Job {
+function toJob(item: Item, row: RecordRow | undefined): Omit<Job, 'checks'> {
   const { redelivered: _earlier, ...rest } = item.message;
   const redelivered = receivesOf(item) > 1 ? ({ redelivered: true } as const) : {};
   const answers = { ...row?.answers, ...rest.answers };

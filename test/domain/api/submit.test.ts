@@ -51,6 +51,7 @@ describe('submitting an upload', () => {
       callbackUrl: 'https://hooks.example.com/done',
     });
 
+    expect(await api.world.submissions.getSchemas(api.schemas.hash)).toBeDefined();
     const [stored] = api.world.inspect.submissions();
     const [key = ''] = api.world.objects.keys();
     expect(stored).toMatchObject({
@@ -69,6 +70,7 @@ describe('submitting an upload', () => {
         maxRecords: 10_000,
         readerVersion: READER_VERSION,
         providers: ['company', 'geo'],
+        schemas: api.schemas.hash,
       },
       deadlineAtMs: START_MS + 24 * 3_600_000,
       nextCheckAtMs: START_MS + 60_000,

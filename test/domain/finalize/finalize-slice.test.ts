@@ -1,3 +1,4 @@
+import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import { settleStopped } from '../../../lambdas/domain/ledger/settle-stopped.ts';
 import { createHash } from 'node:crypto';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
@@ -67,16 +68,22 @@ describe('the results of a submission', () => {
 
   it('have columns for the providers that were asked, whatever is configured since', async () => {
     const rig = createFinalizeRig();
-    await rig.submit('record_id\nr1\n', { terms: { ...TERMS, providers: ['fax', 'geo'] } });
+    const responses = {
+      fax: { type: 'object', properties: { number: { type: 'string' } } },
+      geo: { type: 'object', properties: { latitude: { type: 'number' }, longitude: { type: 'number' } } },
+    };
+    const schemas = new AcceptedSchemas(rig.world.submissions, { record: { type: 'object' }, responses });
+    await schemas.keep();
+    await rig.submit('record_id\nr1\n', { terms: { ...TERMS, providers: ['fax', 'geo'], schemas: schemas.hash } });
     await rig.run();
-    const fax = { kind: 'found' as const, data: { number: '+49 30 1' } };
+    const fax = { kind: 'found' as const, data: { number: '49301' } };
     await rig.work(() => ({ answers: { fax, geo: { kind: 'not_found' } } }));
 
     await rig.finalize();
 
     expect(rig.lines('succeeded', 'csv')).toEqual([
-      'record_id,fax.match,geo.match,geo.latitude',
-      'r1,found,not_found,',
+      'record_id,fax.match,fax.number,geo.match,geo.latitude,geo.longitude',
+      'r1,found,49301,not_found,,',
     ]);
     expect(JSON.parse(rig.lines('succeeded')[0] ?? '')).toMatchObject({ output: { fax: fax.data, geo: null } });
   });

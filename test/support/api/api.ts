@@ -1,3 +1,4 @@
+import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import { createUpload } from '../../../lambdas/domain/api/uploads.ts';
 import { getDescription } from '../../../lambdas/domain/api/openapi.ts';
 import { OPERATIONS, type Operation } from '../../../lambdas/domain/api/operations.ts';
@@ -50,6 +51,7 @@ export interface TestApi {
   world: MemoryWorld;
   clock: TestClock;
   answers: TestAnswerMemory;
+  schemas: AcceptedSchemas;
   /** Calls the API as the gateway would, and holds the answer against the OpenAPI document. */
   call: (method: string, path: string, call?: Call) => Promise<Answered>;
   /** Asks for a place, puts the file there, and gives its upload id. */
@@ -82,12 +84,14 @@ export function createTestApi(
   const world = createMemoryWorld({ clock, ...(options.hook && { hook: options.hook }) });
   const answers = createTestAnswerMemory();
   const settings = { ...LIMITS, ...options.settings };
+  const schemas = new AcceptedSchemas(world.submissions, { record: { type: 'object' }, responses: {} });
   const deps = {
     ...world,
     answers,
     countsCache: createCountsCache(clock),
     presigner: testPresigner,
     fanOutQueue: world.queues.live.fanOut,
+    schemas,
     clock,
     random: seededRandom(1),
     settings,
@@ -123,7 +127,7 @@ export function createTestApi(
     world.objects.seed(keyOfUrl(body.url), content);
     return body.uploadId;
   };
-  return { world, clock, answers, call, upload };
+  return { world, clock, answers, schemas, call, upload };
 }
 
 const STORE = 'https://files.example.com/';

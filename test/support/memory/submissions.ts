@@ -1,4 +1,5 @@
 import { isOpen, type LedgerChunk, type Submission } from '../../../lambdas/domain/model.ts';
+import type { SchemaSet } from '../../../lambdas/domain/submissions/schemas.ts';
 import type { Claim, SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
 import { createSubmissionTable, dropCheckWhenClosed, isFree, mustOwn, pageOf, renew } from './submission-table.ts';
@@ -16,6 +17,7 @@ export function createMemorySubmissions(
   ledgerOf: (submissionId: string) => LedgerChunk[],
 ): MemorySubmissionStore {
   const table = createSubmissionTable(clock);
+  const schemas = new Map<string, SchemaSet>();
   const visible = (submission: Submission): Submission => table.visible(submission);
 
   const touch = (submission: Submission, nowMs: number): void => {
@@ -49,6 +51,12 @@ export function createMemorySubmissions(
     async getWithLedger(submissionId) {
       const stored = table.find(submissionId);
       return stored && { submission: visible(stored), ledger: ledgerOf(submissionId) };
+    },
+    async keepSchemas(hash, set) {
+      if (!schemas.has(hash)) schemas.set(hash, structuredClone(set));
+    },
+    async getSchemas(hash) {
+      return structuredClone(schemas.get(hash));
     },
     async listByTenant({ tenantId, state, ...page }) {
       const matching = table

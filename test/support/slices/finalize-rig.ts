@@ -7,6 +7,7 @@ import { chunkOf, offsetOf, type RecordRow, type RowState } from '../../../lambd
 import type { HttpTransport, TransportResult } from '../../../lambdas/domain/providers/ports.ts';
 import type { LedgerMarks } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ReasonCode } from '../../../lambdas/domain/reasons.ts';
+import { AcceptedSchemas, schemaSetOf } from '../../../lambdas/domain/submissions/schemas.ts';
 import { makeProvider, makeRow, SUBMISSION_ID } from '../factories.ts';
 import type { PortHook } from '../memory/index.ts';
 import { deliverAll } from './deliver.ts';
@@ -42,6 +43,8 @@ const PROVIDERS = [
   makeProvider({ name: 'geo', responseSchema: { type: 'object', properties: { latitude: { type: 'number' } } } }),
 ];
 
+const SCHEMAS = schemaSetOf({ type: 'object' }, PROVIDERS);
+
 export function createFinalizeRig(
   options: {
     settings?: Partial<FinalizeSettings>;
@@ -76,7 +79,7 @@ export function createFinalizeRig(
         return options.answer?.() ?? accepted;
       },
     },
-    providers: PROVIDERS,
+    schemas: new AcceptedSchemas(world.submissions, SCHEMAS),
     telemetry: world.telemetry,
     clock,
     random: deps.random,
