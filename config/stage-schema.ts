@@ -136,6 +136,8 @@ export const stageSchema = v.strictObject({
   /** Files that are fanned out, and submissions that are finalized, at the same time. */
   fanOutConcurrency: v.optional(whole(2, 1_000, 'invocations'), 10),
   finalizerConcurrency: v.optional(whole(2, 1_000, 'invocations'), 10),
+  /** Files that are unpacked or decoded at the same time: most are ready within seconds. */
+  prepareConcurrency: v.optional(whole(2, 1_000, 'invocations'), 5),
   limits: v.optional(limits, {}),
   admission: v.optional(admission, {}),
   worker: v.optional(worker, {}),

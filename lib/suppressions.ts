@@ -34,8 +34,22 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
         'FanOut/FanOut',
         'Finalization/Finalizer',
         'Reconciliation/Reconciler',
+        'Preparation/Prepare',
         'Redrive/Redrive',
         'Submission/Submit',
+      ],
+    },
+    {
+      id: `AwsSolutions-IAM5[Resource::${bucket}/prepared/*]`,
+      reason:
+        'One prefix of one bucket: what was unpacked from any upload. Keys are made by us and named by a submission.',
+      stack: 'pipeline',
+      paths: [
+        'FanOut/FanOut',
+        'Finalization/Finalizer',
+        'Preparation/Prepare',
+        'Reconciliation/Reconciler',
+        'Redrive/Redrive',
       ],
     },
     {

@@ -1,5 +1,6 @@
 import type { ReasonCode } from './reasons.ts';
 import type { CsvDialect, FileFormat } from './files/reader.ts';
+import type { PreparedFrom } from './prepare/ports.ts';
 import type { Terms } from './submissions/terms.ts';
 import type { UnknownCode } from './versions.ts';
 
@@ -24,6 +25,21 @@ export interface SourceObject {
   etag: string;
   sizeBytes: number;
 }
+
+/** An ordinary text in UTF-8 that was made from the accepted source. */
+export interface PreparedSource {
+  source: SourceObject;
+  format: FileFormat;
+  from: PreparedFrom;
+}
+
+/** The text that records are read from, and its format. */
+export const textOf = ({
+  source,
+  format,
+  prepared,
+}: Pick<Submission, 'source' | 'format' | 'prepared'>): Pick<PreparedSource, 'source' | 'format'> =>
+  prepared ?? { source, format };
 
 /** Why the work on a submission is to stop before every record was tried. */
 export interface StopOrder {
@@ -63,7 +79,10 @@ export interface Submission {
   rejection?: { code: string; detail: string };
   /** Absent until fan-out has decided, then fixed. */
   lane?: Lane;
+  /** What the customer sent. What is read is {@link textOf}. */
   source: SourceObject;
+  /** What it was unpacked or decoded to, where it is not text in UTF-8 itself. */
+  prepared?: PreparedSource;
   terms: Terms;
   format: FileFormat;
   fileName?: string;

@@ -42,6 +42,8 @@ export interface DomainEvent extends EventFields {
     | 'breaker_opened'
     | 'breaker_closed'
     | 'probe_started'
+    | 'source_prepared'
+    | 'prepare_continued'
     | 'fanout_started'
     | 'fanout_checkpoint'
     | 'fanout_continued'

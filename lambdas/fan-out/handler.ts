@@ -33,6 +33,7 @@ const deps: FanOutDeps = {
     bulk: createQueueSender(sqs, env.BULK_QUEUE_URL, clock),
   },
   fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
+  prepareQueue: createQueueSender(sqs, env.PREPARE_QUEUE_URL, clock),
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   telemetry,
   clock,

@@ -76,6 +76,7 @@ function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoin
       return metric === undefined ? [] : [point(metric, ageMs ?? count)];
     }
     // A slice that ended early, and another one that follows: by a call to AWS that failed, or by a lease that was lost.
+    case 'prepare_continued':
     case 'fanout_continued':
     case 'finalize_restarted':
       return isPassingFailure(event.error) ? [point(SERVICE_METRICS.dependencyFailures, 1)] : [];

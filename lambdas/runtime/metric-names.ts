@@ -11,7 +11,7 @@ export type MetricUnit = 'Count' | 'Milliseconds';
 
 /** The functions that count something, by their names in logs and metrics. */
 export type Emitter =
-  'authorizer' | 'fan-out' | 'finalizer' | 'reconciler' | 'redrive' | 'status' | 'submit' | 'worker';
+  'authorizer' | 'fan-out' | 'finalizer' | 'prepare' | 'reconciler' | 'redrive' | 'status' | 'submit' | 'worker';
 
 /** A metric, and the functions that emit it: each makes a series of its own. */
 export interface MetricDefinition<E extends Emitter = Emitter> {
@@ -94,6 +94,9 @@ export const PROVIDER_METRICS = {
   blocked: count('ProviderBlocked', 'reconciler'),
 } as const;
 
+/** The functions that count their own errors. */
+const NOT_WORKERS = ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status', 'submit'] as const;
+
 /** No dimension beside service and stage. */
 export const SERVICE_METRICS = {
   submissionsAccepted: count('SubmissionsAccepted', 'submit'),
@@ -114,9 +117,9 @@ export const SERVICE_METRICS = {
   callbacksFailed: count('CallbacksFailed', 'finalizer'),
   recordsRedriven: count('RecordsRedriven', 'redrive', 'reconciler'),
   /** Defects of ours; calls to AWS that failed; calls that are refused until a person acts. Those of workers are counted by lane. */
-  unexpectedErrors: count('UnexpectedErrors', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
-  dependencyFailures: count('DependencyFailures', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
-  misconfigurations: count('Misconfigurations', 'fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'),
+  unexpectedErrors: count('UnexpectedErrors', ...NOT_WORKERS),
+  dependencyFailures: count('DependencyFailures', ...NOT_WORKERS),
+  misconfigurations: count('Misconfigurations', ...NOT_WORKERS),
   /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
   unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive'),
   /** Messages that only a newer version can read and that were handed back for a quarter of an hour. */

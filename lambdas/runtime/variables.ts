@@ -84,6 +84,7 @@ export const shared = {
   TENANTS_TABLE: text,
   BUCKET: text,
   FANOUT_QUEUE_URL: text,
+  PREPARE_QUEUE_URL: text,
   SMALL_QUEUE_URL: text,
   BULK_QUEUE_URL: text,
   SMALL_DLQ_URL: text,

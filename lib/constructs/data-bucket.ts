@@ -20,7 +20,7 @@ const ACCESS_LOG_DAYS = 90;
 /** How long a file that was deleted, overwritten or has expired is kept where the bucket has versions. */
 const UNDELETE_DAYS = 7;
 
-/** The bucket for what customers upload (`uploads/`) and what they get (`results/`). */
+/** The bucket for what customers upload (`uploads/`), what is unpacked from it (`prepared/`), and what they get (`results/`). */
 export class DataBucket extends Construct {
   readonly bucket: s3.Bucket;
 
@@ -51,6 +51,7 @@ export class DataBucket extends Construct {
       serverAccessLogsBucket: accessLogs,
       lifecycleRules: [
         { id: 'ExpireUploads', prefix: 'uploads/', ...expiring },
+        { id: 'ExpirePrepared', prefix: 'prepared/', ...expiring },
         { id: 'ExpireResults', prefix: 'results/', ...expiring },
         { id: 'DropUnfinishedUploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],

@@ -28,6 +28,7 @@ export interface FanOutProps {
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
   readonly finalizeQueue: QueueWithDlq;
+  readonly prepareQueue: QueueWithDlq;
 }
 
 /** It works in slices far below; the rest is for slices that meet a throttled queue. A crashed slice's message stays hidden for six times as long. */
@@ -57,6 +58,7 @@ export class FanOut extends Construct {
         TENANTS_TABLE: props.tenants.tableName,
         BUCKET: props.bucket.bucketName,
         FANOUT_QUEUE_URL: this.queue.queue.queueUrl,
+        PREPARE_QUEUE_URL: props.prepareQueue.queue.queueUrl,
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
         FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
@@ -114,13 +116,14 @@ export class FanOut extends Construct {
       [props.tenants.tableArn],
       ofKeys('tenant#*'),
     );
-    this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
-    this.fn.allowToSeeMissing('SeeMissingUploads', props.bucket, 'uploads/');
-    // Records to their lane, a continuation to its own queue, and finalization where no record is left to wait for.
+    this.fn.allowToReadSources(props.bucket);
+    // Records to their lane, a continuation to its own queue, files to be prepared, and finalization where no record is left to wait for.
     this.fn.allow(
       'SendOn',
       ['sqs:SendMessage'],
-      [this.queue, props.smallLane, props.bulkLane, props.finalizeQueue].map(({ queue }) => queue.queueArn),
+      [this.queue, props.prepareQueue, props.smallLane, props.bulkLane, props.finalizeQueue].map(
+        ({ queue }) => queue.queueArn,
+      ),
     );
   }
 }

@@ -108,8 +108,7 @@ export class Finalizer extends Construct {
     // The tenant's open work ends.
     this.fn.allow('ReleaseOpenWork', ['dynamodb:UpdateItem'], [tenants.tableArn], ofKeys('tenant#*'));
     // The records as the customer sent them.
-    this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
-    this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
+    this.fn.allowToReadSources(bucket);
     // Parts and manifest; an unfinished one is given up; a continuation reads what its predecessors noted.
     this.fn.allow(
       'WriteResults',

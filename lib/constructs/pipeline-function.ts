@@ -125,8 +125,20 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
    * Lets the function learn that an object is missing: without the right to list, S3 answers 403 for it as for a denied one. S3
    * holds the object's key against the condition.
    */
-  allowToSeeMissing(sid: string, bucket: IBucket, prefix: string): void {
-    this.allow(sid, ['s3:ListBucket'], [bucket.bucketArn], { StringLike: { 's3:prefix': [`${prefix}*`] } });
+  allowToSeeMissing(sid: string, bucket: IBucket, ...prefixes: readonly string[]): void {
+    const keys = prefixes.map((prefix) => `${prefix}*`);
+    this.allow(sid, ['s3:ListBucket'], [bucket.bucketArn], { StringLike: { 's3:prefix': keys } });
+  }
+
+  /** Lets the function read what customers sent and what was unpacked from it. */
+  allowToReadSources(bucket: IBucket): void {
+    const prefixes = ['uploads/', 'prepared/'];
+    this.allow(
+      'ReadSources',
+      ['s3:GetObject'],
+      prefixes.map((prefix) => bucket.arnForObjects(`${prefix}*`)),
+    );
+    this.allowToSeeMissing('SeeMissingSources', bucket, ...prefixes);
   }
 
   /** The variables, checked by the handler's own schema so that a wrong value fails the synthesis and not the first start. */

@@ -110,8 +110,7 @@ export class Reconciler extends Construct {
       ofKeys('tenant#*', 'system#tenants'),
     );
     // Lost records are sent again from the file.
-    this.fn.allow('ReadUploads', ['s3:GetObject'], [props.bucket.arnForObjects('uploads/*')]);
-    this.fn.allowToSeeMissing('SeeMissingUploads', props.bucket, 'uploads/');
+    this.fn.allowToReadSources(props.bucket);
     const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];
     this.fn.allow(
       'SendAgain',

@@ -67,8 +67,7 @@ export class Redrive extends Construct {
       [records.tableArn],
     );
     // The records as the customer sent them.
-    this.fn.allow('ReadUploads', ['s3:GetObject'], [bucket.arnForObjects('uploads/*')]);
-    this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
+    this.fn.allowToReadSources(bucket);
     // Back to their lane; what was replayed too often stays where it is.
     this.fn.allow(
       'SendAgain',

@@ -16,6 +16,7 @@ import { PageAlarm } from '../constructs/alarms.ts';
 import type { FunctionSettings } from '../constructs/pipeline-function.ts';
 import { ProviderAlarms } from '../constructs/provider-alarms.ts';
 import { Reconciler } from '../constructs/reconciler.ts';
+import { Prepare, prepareRequests } from '../constructs/prepare.ts';
 import { Redrive } from '../constructs/redrive.ts';
 import { Status } from '../constructs/status.ts';
 import { Submit } from '../constructs/submit.ts';
@@ -66,11 +67,19 @@ export class PipelineStack extends Stack {
       bulkLane: new Lane(this, 'BulkLane', { ...laneProps, lane: 'bulk' }).queue,
       finalizeQueue: finalizer.queue,
     };
+    const prepareQueue = prepareRequests(this, common);
     const fanOut = new FanOut(this, 'FanOut', {
       ...common,
       ...lanes,
+      prepareQueue,
       maxConcurrency: stage.fanOutConcurrency,
       smallLaneThreshold: limits.smallLaneThreshold,
+    });
+    new Prepare(this, 'Preparation', {
+      ...common,
+      queue: prepareQueue,
+      fanOutQueue: fanOut.queue,
+      maxConcurrency: stage.prepareConcurrency,
     });
     const { submissionDeadlineHours, automaticRedrive } = stage;
     const redrive = new Redrive(this, 'Redrive', {
@@ -113,6 +122,7 @@ export class PipelineStack extends Stack {
         'small lane': lanes.smallLane,
         'bulk lane': lanes.bulkLane,
         'fan-out': fanOut.queue,
+        prepare: prepareQueue,
         finalization: finalizer.queue,
       },
       tables: tablesOf(data),

@@ -76,6 +76,7 @@ export function createFanOutPorts(path: string): FanOutPorts {
     }),
     lanes: { small: lane, bulk: lane },
     fanOutQueue: nowhere,
+    prepareQueue: nowhere,
     finalizeQueue: nowhere,
     telemetry: { emit: () => undefined },
     clock,

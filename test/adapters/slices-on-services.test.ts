@@ -57,6 +57,7 @@ describe('fan-out and finalization over the services', () => {
       ...common,
       lanes: { small: lane.queue, bulk: lane.queue },
       fanOutQueue: lane.queue,
+      prepareQueue: lane.queue,
       settings: { ...FAN_OUT_DEFAULTS, checkpointRecords: 250 },
     };
     await fanOutSlice(fanOutDeps, about, budget);

@@ -41,6 +41,7 @@ export interface DeployedFunction {
 
 /** A place in the constructs, of the queues that the simulation has under other names. */
 const QUEUE_PLACES: Readonly<Record<QueueName, string>> = {
+  prepare: 'PrepareRequests',
   fanOut: 'FanOut/Requests',
   small: 'SmallLane/Records',
   bulk: 'BulkLane/Records',

@@ -78,6 +78,34 @@ export function describeFanOutLease(make: Make<StoreWorld>): void {
     });
   });
 
+  describe('what a source is prepared to', () => {
+    const prepared = {
+      source: { key: 'prepared/acme/1', etag: '"p"', sizeBytes: 7 },
+      format: 'csv',
+      from: { kind: 'xlsx', sheet: 'Export' },
+    } as const;
+
+    test('is noted and gives the lease up, also when it is noted twice', async () => {
+      const { submissions } = await claimedBy('a');
+
+      await submissions.setPrepared(SUBMISSION_ID, 'a', prepared, START_MS + 1);
+      const stored = await submissions.setPrepared(SUBMISSION_ID, 'a', prepared, START_MS + 1);
+
+      expect(stored).toMatchObject({ prepared, progressAtMs: START_MS + 1 });
+      expect(await submissions.get(SUBMISSION_ID)).toEqual(stored);
+      expect((await submissions.claimFanOut(claim('b'))).outcome).toBe('claimed');
+    });
+
+    test('is not noted by one that lost the lease', async () => {
+      const { submissions } = await claimedBy('a');
+      await submissions.claimFanOut(claim('b', START_MS + LEASE_MS));
+
+      const late = submissions.setPrepared(SUBMISSION_ID, 'a', prepared, START_MS + LEASE_MS);
+      await expect(late).rejects.toBeInstanceOf(LeaseLostError);
+      expect((await submissions.get(SUBMISSION_ID))?.prepared).toBeUndefined();
+    });
+  });
+
   describe('the lane', () => {
     test('is written once: whoever continues gets the one that stands', async () => {
       const { submissions } = await claimedBy('a');

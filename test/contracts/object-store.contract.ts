@@ -101,6 +101,26 @@ export function describeObjectStore(make: Make<ObjectWorld>): void {
     test.each([
       ['a small object', 10],
       ['a large one', 9 * MIB],
+    ])('%s that is written once stays as it was written first', async (_what, size) => {
+      const { objects } = await make();
+      const write = async (bytes: Buffer) => {
+        const writer = objects.writer(KEY, 'text/csv', { once: true });
+        await writer.write(bytes);
+        return writer.close();
+      };
+      const bytes = randomBytes(size);
+
+      const first = await write(Buffer.from(bytes));
+      const second = await write(Buffer.from(bytes));
+
+      expect(second).toEqual(first);
+      expect(await objects.head(KEY)).toEqual(first);
+      expect((await whole(await objects.read({ key: KEY, ...first }, 0))).equals(bytes)).toBe(true);
+    });
+
+    test.each([
+      ['a small object', 10],
+      ['a large one', 9 * MIB],
     ])('%s that is given up never appears', async (_what, size) => {
       const { objects } = await make();
       const writer = objects.writer(KEY, 'text/csv');

@@ -160,7 +160,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
 
   it('watch every function for errors, throttles and its timeout', () => {
     const functions = resources.filter(({ type }) => type === 'AWS::Lambda::Function');
-    expect(functions).toHaveLength(9);
+    expect(functions).toHaveLength(10);
     for (const { id, properties } of functions) {
       expect(watching('Errors', id)).toHaveLength(1);
       expect(watching('Throttles', id)).toHaveLength(1);
@@ -175,7 +175,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       alarms.flatMap(({ properties: { metrics } }) =>
         metrics.filter((metric) => metric.name === name).map(({ dimensions }) => dimensions['service']),
       );
-    const functions = ['fan-out', 'finalizer', 'reconciler', 'redrive', 'status', 'submit'];
+    const functions = ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status', 'submit'];
     expect(watched('UnexpectedErrors')).toEqual(expect.arrayContaining(functions));
     expect(watched('DependencyFailures')).toEqual(expect.arrayContaining(functions));
     expect(watched('Misconfigurations')).toEqual(expect.arrayContaining(functions));

@@ -158,12 +158,14 @@ describe('the buckets', () => {
     const expiring = (stage: Stage) => ({ Status: 'Enabled', ExpirationInDays: stage.retentionDays + 1 });
     expect(files(stages.dev)?.properties.LifecycleConfiguration.Rules).toMatchObject([
       { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(dev) },
+      { Id: 'ExpirePrepared', Prefix: 'prepared/', ...expiring(dev) },
       { Id: 'ExpireResults', Prefix: 'results/', ...expiring(dev) },
       { Id: 'DropUnfinishedUploads' },
     ]);
     const versions = { NoncurrentVersionExpiration: { NoncurrentDays: 7 } };
     expect(files()?.properties.LifecycleConfiguration.Rules).toEqual([
       { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(prod), ...versions },
+      { Id: 'ExpirePrepared', Prefix: 'prepared/', ...expiring(prod), ...versions },
       { Id: 'ExpireResults', Prefix: 'results/', ...expiring(prod), ...versions },
       {
         Id: 'DropUnfinishedUploads',

@@ -11,6 +11,7 @@ import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
+import { prepareEnvironment } from '../../lambdas/prepare/env.ts';
 import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
 import { statusEnvironment } from '../../lambdas/status/env.ts';
 import { submitEnvironment } from '../../lambdas/submit/env.ts';
@@ -38,6 +39,7 @@ const SCHEMAS = {
   'fan-out': fanOutEnvironment,
   worker: workerEnvironment,
   finalizer: finalizerEnvironment,
+  prepare: prepareEnvironment,
   reconciler: reconcilerEnvironment,
   redrive: redriveEnvironment,
 };
@@ -93,6 +95,7 @@ describe.each([dev, prod])('the functions of $name', (stage) => {
     expect(allowed.map(({ properties }) => nameOf(properties)).sort()).toEqual([
       'fan-out',
       'finalizer',
+      'prepare',
       'worker',
       'worker',
     ]);

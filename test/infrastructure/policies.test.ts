@@ -61,10 +61,10 @@ describe('the policies of the functions', () => {
   it('name every resource, down to the prefix of a bucket', () => {
     const wildcards = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('*'));
     for (const { Sid, Resource } of wildcards) {
-      expect(['ReadUploads', 'KeepUploads', 'WriteResults', 'ReadResults']).toContain(Sid);
-      expect(JSON.stringify(Resource)).toMatch(/"\/(?:uploads|results)\/\*"\]\]\}$/);
+      expect(['ReadSources', 'KeepUploads', 'WritePrepared', 'WriteResults', 'ReadResults']).toContain(Sid);
+      expect(JSON.stringify(Resource)).toMatch(/"\/(?:uploads|prepared|results)\/\*"\]\]\}\]?$/);
     }
-    expect(wildcards).toHaveLength(7);
+    expect(wildcards).toHaveLength(9);
   });
 
   it('have a name for every statement, once in a role', () => {
@@ -84,7 +84,9 @@ describe('the policies of the functions', () => {
     for (const { Action, Condition, Resource } of listing) {
       expect(Action).toEqual(['s3:ListBucket']);
       expect(JSON.stringify(Resource)).not.toContain('*');
-      expect(JSON.stringify(Condition)).toMatch(/^\{"StringLike":\{"s3:prefix":\["?(?:uploads|results)\/\*"?\]\}\}$/);
+      expect(JSON.stringify(Condition)).toMatch(
+        /^\{"StringLike":\{"s3:prefix":\["?(?:uploads\/\*|uploads\/\*","prepared\/\*|results\/\*)"?\]\}\}$/,
+      );
     }
     const prefixes = (action: string) =>
       statements

@@ -40,10 +40,10 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
   const dlqs = queues.filter(({ id }) => dlqIds.includes(id));
   const working = queues.filter(({ id }) => !dlqIds.includes(id));
 
-  it('are four to work on, each with a dead-letter queue of its own', () => {
-    expect(working).toHaveLength(4);
-    expect(dlqs).toHaveLength(4);
-    expect(new Set(dlqIds).size).toBe(4);
+  it('are five to work on, each with a dead-letter queue of its own', () => {
+    expect(working).toHaveLength(5);
+    expect(dlqs).toHaveLength(5);
+    expect(new Set(dlqIds).size).toBe(5);
   });
 
   it.each(working)('$id gives a message up after as many receives as the worker counts on', ({ properties }) => {
@@ -105,6 +105,7 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
     expect(Object.fromEntries(sizes)).toEqual({
       FanOutRequests: 1,
       FinalizationRequests: 1,
+      PrepareRequests: 1,
       SmallLaneRecords: stage.worker.batchSize,
       BulkLaneRecords: stage.worker.batchSize,
     });

@@ -48,6 +48,7 @@ const BULK = 'BulkLane/Records/Queue';
 const SMALL_DLQ = 'SmallLane/Records/Dlq';
 const BULK_DLQ = 'BulkLane/Records/Dlq';
 const FAN_OUT = 'FanOut/Requests/Queue';
+const PREPARE = 'PrepareRequests/Queue';
 const FINALIZE = 'Finalization/Requests/Queue';
 const consume = (queue: string): string[] => [`Receive ${queue}`, `Delete ${queue}`];
 const drain = (queue: string): string[] => [...consume(queue), `ChangeVisibility ${queue}`];
@@ -81,10 +82,20 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
   ],
   'fan-out': [
     ...consume(FAN_OUT),
-    ...[FAN_OUT, SMALL, BULK, FINALIZE].map((queue) => `Send ${queue}`),
+    ...[PREPARE, FAN_OUT, SMALL, BULK, FINALIZE].map((queue) => `Send ${queue}`),
     ...['Get', 'Update'].map((action) => `${action} Submissions`),
     ...['BatchGet', 'Update'].map((action) => `${action} Tenants tenant#`),
     'GetObject uploads/',
+    'GetObject prepared/',
+  ],
+  prepare: [
+    ...consume(PREPARE),
+    ...[PREPARE, FAN_OUT].map((queue) => `Send ${queue}`),
+    ...['Get', 'Update'].map((action) => `${action} Submissions`),
+    'GetObject uploads/',
+    ...['GetObject', 'PutObject', 'PutObject once', 'CreateMultipart', 'AbortMultipart'].map(
+      (action) => `${action} prepared/`,
+    ),
   ],
   'worker small': worker(SMALL, SMALL_DLQ),
   'worker bulk': worker(BULK, BULK_DLQ),
@@ -95,6 +106,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'Query Records',
     'Update Tenants tenant#',
     'GetObject uploads/',
+    'GetObject prepared/',
     ...['GetObject', 'PutObject', 'PutObject once', 'CreateMultipart', 'AbortMultipart'].map(
       (action) => `${action} results/`,
     ),
@@ -109,6 +121,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'Get Providers',
     ...['Get', 'Update'].map((action) => `${action} Tenants system`),
     'GetObject uploads/',
+    'GetObject prepared/',
   ],
   redrive: [
     ...drain(SMALL_DLQ),
@@ -118,6 +131,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Query', 'Scan'].map((action) => `${action} Submissions/byTenant`),
     ...['Get', 'BatchGet', 'Put'].map((action) => `${action} Records`),
     'GetObject uploads/',
+    'GetObject prepared/',
   ],
 };
 
@@ -332,7 +346,12 @@ describe('a function that somebody broke into', () => {
     [
       'uploads, but for those that read or take files',
       / uploads\//,
-      ['fan-out', 'finalizer', 'reconciler', 'redrive', 'submit'],
+      ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'submit'],
+    ],
+    [
+      'a way to write what is read instead of uploads',
+      /(?:Put|Delete|Create|Abort)\w* (?:once )?prepared\//,
+      ['prepare'],
     ],
     ['a list of objects, or anything elsewhere', /List |elsewhere|AccessLogs/, []],
     ['other functions', /Invoke/, []],
@@ -351,6 +370,7 @@ describe('a function that somebody broke into', () => {
     [SMALL, 'worker small'],
     [BULK, 'worker bulk'],
     [FAN_OUT, 'fan-out'],
+    [PREPARE, 'prepare'],
     [FINALIZE, 'finalizer'],
   ])('takes nothing out of %s but as %s', (queue, owner) => {
     expect(whoReaches(new RegExp(`^(?:Receive|Delete|ChangeVisibility) ${queue}$`))).toEqual([owner]);

@@ -209,7 +209,13 @@ export class Environment {
         'nextVisibleAtMs',
         'giveBack',
       ]);
-    return { fanOut: hooked('fanOut'), small: hooked('small'), bulk: hooked('bulk'), finalize: hooked('finalize') };
+    return {
+      prepare: hooked('prepare'),
+      fanOut: hooked('fanOut'),
+      small: hooked('small'),
+      bulk: hooked('bulk'),
+      finalize: hooked('finalize'),
+    };
   }
 
   #objects(objects: MemoryWorld['objects']): ObjectStore {
@@ -223,7 +229,8 @@ export class Environment {
         this.#deps.files.check(source);
         return this.#read(await hooked.read(source, fromByte));
       },
-      writer: (key, contentType): ObjectWriter => intercept('writer', objects.writer(key, contentType), this.#call),
+      writer: (key, contentType, options): ObjectWriter =>
+        intercept('writer', objects.writer(key, contentType, options), this.#call),
     };
   }
 

@@ -48,9 +48,9 @@ export interface FunctionOptions {
 export type QueueFunction = (deliveries: readonly Delivery[], budget: TimeBudget) => Promise<readonly string[]>;
 
 const common = ({ ports, clock }: Environment, { telemetry, random }: FunctionOptions) => {
-  const { fanOut, small, bulk, finalize } = ports.queues.live;
+  const { prepare: prepareQueue, fanOut: fanOutQueue, small, bulk, finalize: finalizeQueue } = ports.queues.live;
   const schemas = new AcceptedSchemas(ports.submissions, SCHEMAS);
-  const queues = { fanOutQueue: fanOut, finalizeQueue: finalize, lanes: { small, bulk } };
+  const queues = { prepareQueue, fanOutQueue, finalizeQueue, lanes: { small, bulk } };
   return { ...ports, ...queues, schemas, telemetry, clock, random };
 };
 

@@ -5,7 +5,10 @@ import { expr, isIn } from './expression.ts';
 import { GIVEN_UP_MS, type StoredSubmission } from './submission-item.ts';
 import { isFree, leaseEnd, MAX_ROUNDS, mustOwn, type SubmissionTable } from './submission-table.ts';
 
-type FanOut = Pick<SubmissionStore, 'claimFanOut' | 'decideLane' | 'checkpointFanOut' | 'completeFanOut' | 'reject'>;
+type FanOut = Pick<
+  SubmissionStore,
+  'claimFanOut' | 'decideLane' | 'checkpointFanOut' | 'setPrepared' | 'completeFanOut' | 'reject'
+>;
 
 const LEASE = expr`#fanOut`;
 
@@ -62,6 +65,16 @@ export function submissionFanOut(table: SubmissionTable): FanOut {
           #updatedAtMs = ${movedAtMs}, #progressAtMs = ${movedAtMs}`,
         // A late repetition of an earlier checkpoint must not take the position back.
         expr`#fanOut.#leaseOwner = ${owner} AND #fanOut.#done = ${false} AND #fanOut.#byteOffset <= ${byteOffset}`,
+      );
+      return mustOwn(changed, 'fanOut', owner, submissionId);
+    },
+
+    async setPrepared(submissionId, owner, prepared, nowMs) {
+      const changed = await table.change(
+        submissionId,
+        expr`SET #prepared = ${prepared}, #fanOut.#leaseUntilMs = ${GIVEN_UP_MS},
+          #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}`,
+        expr`#fanOut.#leaseOwner = ${owner} AND attribute_not_exists(#lane)`,
       );
       return mustOwn(changed, 'fanOut', owner, submissionId);
     },

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState } from '../../domain/model.ts';
 import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
+import { PREPARED_KINDS } from '../../domain/prepare/ports.ts';
 import { TERMS_OF_0_1_0 } from '../../domain/submissions/terms.ts';
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
@@ -47,6 +48,8 @@ const stopKind = v.pipe(
   v.transform((kind): 'cancelled' | 'expired' => (kind === 'expired' ? 'expired' : 'cancelled')),
 );
 
+const sourceSchema = v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() });
+
 const metaSchema = v.object({
   submissionId: v.string(),
   tenantId: v.string(),
@@ -60,10 +63,24 @@ const metaSchema = v.object({
       readerVersion: v.number(),
       providers: v.exactOptional(v.array(v.string())),
       schemas: v.exactOptional(v.string()),
+      maxFileBytes: v.exactOptional(v.number()),
+      reading: v.exactOptional(v.object({ charset: v.exactOptional(v.string()), sheet: v.exactOptional(v.string()) })),
     }),
     TERMS_OF_0_1_0,
   ),
-  source: v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() }),
+  source: sourceSchema,
+  prepared: v.exactOptional(
+    v.object({
+      source: sourceSchema,
+      format: v.picklist(FORMATS),
+      from: v.object({
+        kind: openPicklist(PREPARED_KINDS),
+        member: v.exactOptional(v.string()),
+        sheet: v.exactOptional(v.string()),
+        charset: v.exactOptional(v.string()),
+      }),
+    }),
+  ),
   format: v.picklist(FORMATS),
   fileName: v.exactOptional(v.string()),
   expectedRecords: v.exactOptional(v.number()),

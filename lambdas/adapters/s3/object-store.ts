@@ -9,7 +9,7 @@ import {
 import type { ObjectInfo, ObjectStore } from '../../domain/source/ports.ts';
 import { awsErrorFacts, callAws, classify, dependencyError, type AwsCall } from '../aws-errors.ts';
 import { objectStream } from './object-stream.ts';
-import { S3ObjectWriter } from './object-writer.ts';
+import { isAlreadyThere, S3ObjectWriter } from './object-writer.ts';
 
 export interface ObjectStoreOptions {
   /** Longest silence in the middle of a body. */
@@ -107,7 +107,8 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
       });
     },
 
-    writer: (key, contentType) => new S3ObjectWriter({ client, bucket, key, contentType, head }),
+    writer: (key, contentType, { once = false } = {}) =>
+      new S3ObjectWriter({ client, bucket, key, contentType, head, once }),
   };
 }
 
@@ -125,9 +126,6 @@ function readError(error: unknown, key: string, call: AwsCall): unknown {
   }
   return dependencyError(error, `reading the object ${key}`, call);
 }
-
-/** Refused because of `If-None-Match`, also by a write of the same key that is under way and may or may not succeed. */
-const isAlreadyThere = (error: unknown): boolean => [409, 412].includes(awsErrorFacts(error)?.status ?? 0);
 
 function infoOf(key: string, etag: string | undefined, sizeBytes: number | undefined): ObjectInfo {
   if (etag !== undefined && sizeBytes !== undefined) return { etag, sizeBytes };

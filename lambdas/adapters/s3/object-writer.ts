@@ -20,7 +20,18 @@ export interface ObjectWriterOptions {
   key: string;
   contentType: string;
   head(key: string): Promise<ObjectInfo | undefined>;
+  /** What stands under the key already stays. */
+  once: boolean;
 }
+
+/** The ETag of what stands under the key now, and whether another writer was faster. */
+interface Completed {
+  value: string;
+  standing: boolean;
+}
+
+/** Refused because of `If-None-Match`, also by a write of the same key that is under way and may or may not succeed. */
+export const isAlreadyThere = (error: unknown): boolean => [409, 412].includes(awsErrorFacts(error)?.status ?? 0);
 
 /**
  * Writes an object of any size with one part in memory: a small one by a single request, a larger one in parts. Nothing is
@@ -48,13 +59,30 @@ export class S3ObjectWriter implements ObjectWriter {
     if (this.#bufferedBytes >= PART_BYTES) await this.#orAbort(async () => this.#flushWholeParts());
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<ObjectInfo> {
     this.#mustBeOpen();
-    await this.#orAbort(async () => {
-      if (this.#uploadId === undefined) await this.#putWhole();
-      else await this.#complete(this.#uploadId);
+    const etag = await this.#orAbort(async () => {
+      try {
+        return await (this.#uploadId === undefined ? this.#putWhole() : this.#complete(this.#uploadId));
+      } catch (error) {
+        if (!this.#options.once || !isAlreadyThere(error)) throw error;
+        return this.#standing(error);
+      }
     });
+    // Of an upload in parts that was refused because the object is there, the parts are left.
+    if (etag.standing) await this.abort();
     this.#over = true;
+    return { etag: etag.value, sizeBytes: this.#totalBytes };
+  }
+
+  /** The object that another writer was faster with: it has the same bytes. */
+  async #standing(cause: unknown): Promise<Completed> {
+    const { key } = this.#options;
+    const stored = await this.#options.head(key);
+    // A write of the same key is under way, or the object went away in between.
+    if (stored === undefined) throw new DependencyUnavailableError(`A conflict while writing ${key}.`, { cause });
+    if (stored.sizeBytes === this.#totalBytes) return { value: stored.etag, standing: true };
+    throw new SluiceError(`${key} has ${stored.sizeBytes} bytes, not the ${this.#totalBytes} that were to be written.`);
   }
 
   async abort(): Promise<void> {
@@ -97,35 +125,41 @@ export class S3ObjectWriter implements ObjectWriter {
     this.#parts.push({ PartNumber, ...(ETag === undefined ? {} : { ETag }) });
   }
 
-  async #putWhole(): Promise<void> {
+  async #putWhole(): Promise<Completed> {
     const Body = Buffer.concat(this.#buffered);
     const { client, contentType } = this.#options;
-    await client.send(new PutObjectCommand({ ...this.#object(), Body, ContentType: contentType }));
+    const { ETag } = await client.send(
+      new PutObjectCommand({ ...this.#object(), ...this.#condition(), Body, ContentType: contentType }),
+    );
+    return this.#completed(ETag);
   }
 
-  async #complete(UploadId: string): Promise<void> {
+  async #complete(UploadId: string): Promise<Completed> {
     if (this.#bufferedBytes > 0) await this.#uploadPart(Buffer.concat(this.#buffered));
     const MultipartUpload = { Parts: this.#parts };
     try {
-      await this.#options.client.send(
-        new CompleteMultipartUploadCommand({ ...this.#object(), UploadId, MultipartUpload }),
+      const { ETag } = await this.#options.client.send(
+        new CompleteMultipartUploadCommand({ ...this.#object(), ...this.#condition(), UploadId, MultipartUpload }),
       );
+      return this.#completed(ETag);
     } catch (error) {
       if (awsErrorFacts(error)?.name !== 'NoSuchUpload') throw error;
-      if (await this.#wasCompleted()) return;
+      const completed = await this.#wasCompleted();
+      if (completed) return { value: completed.etag, standing: false };
       throw new DependencyUnavailableError(`The upload of ${this.#options.key} is gone.`, { cause: error });
     }
   }
 
   /** A completion whose answer was lost is refused when it is repeated: the upload is gone, and the object is there. */
-  async #wasCompleted(): Promise<boolean> {
+  async #wasCompleted(): Promise<ObjectInfo | undefined> {
     const stored = await this.#options.head(this.#options.key);
-    return stored?.sizeBytes === this.#totalBytes && stored.etag.includes(`-${this.#parts.length}`);
+    const isOurs = stored?.sizeBytes === this.#totalBytes && stored.etag.includes(`-${this.#parts.length}`);
+    return isOurs ? stored : undefined;
   }
 
-  async #orAbort(work: () => Promise<void>): Promise<void> {
+  async #orAbort<T>(work: () => Promise<T>): Promise<T> {
     try {
-      await work();
+      return await work();
     } catch (error) {
       const failure = dependencyError(error, `writing the object ${this.#options.key}`, this.#call('PutObject'));
       try {
@@ -143,6 +177,15 @@ export class S3ObjectWriter implements ObjectWriter {
 
   #call(action: string): AwsCall {
     return { service: 's3', action, resource: `${this.#options.bucket}/${this.#options.key}` };
+  }
+
+  #completed(etag: string | undefined): Completed {
+    if (etag !== undefined) return { value: etag, standing: false };
+    throw new SluiceError(`S3 stored ${this.#options.key} without saying its ETag.`);
+  }
+
+  #condition(): { IfNoneMatch?: string } {
+    return this.#options.once ? { IfNoneMatch: '*' } : {};
   }
 
   #object(): { Bucket: string; Key: string } {

@@ -1,5 +1,6 @@
 import { admit, countRecords, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
 import { isPassingFailure } from '../errors.ts';
+import { formatOfContent } from '../files/format.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog, OpenWork } from '../tenants/ports.ts';
@@ -15,7 +16,7 @@ import type { PaceSettings } from './estimate.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { keyReused } from './idempotency-key.ts';
 import { ProblemError } from './problems.ts';
-import { formatOfContent, type SubmissionRequest } from './submission-request.ts';
+import type { SubmissionRequest } from './submission-request.ts';
 
 export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
@@ -169,7 +170,7 @@ async function attempt(
 function newSubmission(
   { clock, settings, schemas }: AcceptDeps,
   fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
-  { fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
+  { charset, fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
 ): Submission {
   const nowMs = clock.now();
   return {
@@ -186,6 +187,8 @@ function newSubmission(
       readerVersion: READER_VERSION,
       providers: [...settings.providers],
       schemas: schemas.hash,
+      maxFileBytes: settings.maxFileBytes,
+      ...(charset !== undefined && { reading: { charset } }),
     },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),

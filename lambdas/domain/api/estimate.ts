@@ -1,4 +1,4 @@
-import { CHUNK_RECORDS, isOpen, LANES, type Counts, type Lane, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, isOpen, LANES, textOf, type Counts, type Lane, type Submission } from '../model.ts';
 import type { Backlog } from '../tenants/ports.ts';
 import { intervalMs } from '../providers/config.ts';
 import { DRAIN_MS } from '../submissions/stop.ts';
@@ -21,7 +21,16 @@ export interface PaceSettings {
 export interface EstimateInput extends PaceSettings {
   submission: Pick<
     Submission,
-    'state' | 'lane' | 'source' | 'fanOut' | 'expectedRecords' | 'closedChunks' | 'createdAtMs' | 'stop'
+    | 'state'
+    | 'lane'
+    | 'source'
+    | 'prepared'
+    | 'format'
+    | 'fanOut'
+    | 'expectedRecords'
+    | 'closedChunks'
+    | 'createdAtMs'
+    | 'stop'
   >;
   counts: Counts;
   backlog: Backlog | undefined;
@@ -63,7 +72,8 @@ function othersIn(lane: Lane, left: number, { submission, backlog }: EstimateInp
   if (backlog === undefined || !isIn(submission, backlog)) return left;
   const elsewhere = LANES.filter((name) => name !== lane && backlog.openRecords[name] > 0).length;
   if (backlog.openSubmissions <= 1 + elsewhere) return 0;
-  const { fanOut, source, expectedRecords, closedChunks } = submission;
+  const { fanOut, expectedRecords, closedChunks } = submission;
+  const { source } = textOf(submission);
   const believed = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, Infinity);
   const counted = Math.max(fanOut.records, believed) - closedChunks.size * CHUNK_RECORDS;
   return Math.max(0, left - Math.max(0, counted));
@@ -85,7 +95,8 @@ function recordsLeft(
 /** Records of the submission without an outcome: counted, or estimated from what of the file has been read. */
 function ownRecords({ submission, counts }: EstimateInput): number {
   if (submission.fanOut.done) return counts.pending;
-  const { source, fanOut, expectedRecords } = submission;
+  const { fanOut, expectedRecords } = submission;
+  const { source } = textOf(submission);
   const finished = counts.succeeded + counts.failed + counts.cancelled;
   const whole =
     fanOut.byteOffset > 0 && fanOut.records > 0

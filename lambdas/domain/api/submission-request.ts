@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MIMEType } from 'node:util';
+import { CHARSETS, charsetOf } from '../prepare/charsets.ts';
+import { formatOfName, opensWith } from '../files/format.ts';
 import type { FileFormat } from '../files/reader.ts';
 import { readUploadId, uploadKey, type Upload } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
@@ -18,6 +20,8 @@ export type FileSource =
 export interface SubmissionRequest {
   file: FileSource;
   format?: FileFormat;
+  /** Character set of the file where it is declared not to be UTF-8, see {@link charsetOf}. */
+  charset?: string;
   fileName?: string;
   expectedRecords?: number;
   reference?: string;
@@ -37,14 +41,14 @@ const FORMAT_OF_CONTENT = new Map<string, FileFormat>([
   ['application/x-jsonlines', 'ndjson'],
   ['application/json', 'json'],
 ]);
-const FORMAT_OF_ENDING = new Map<string, FileFormat>([
-  ['csv', 'csv'],
-  ['tsv', 'csv'],
-  ['ndjson', 'ndjson'],
-  ['jsonl', 'ndjson'],
-  ['json', 'json'],
+/** Types that say how a file is packed, and nothing about the format of its records. */
+const PACKED: ReadonlySet<string> = new Set([
+  'application/gzip',
+  'application/x-gzip',
+  'application/zip',
+  'application/x-zip-compressed',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 ]);
-const READABLE_CHARSETS: readonly string[] = ['utf-8', 'utf8', 'us-ascii'];
 
 /**
  * Reads POST /v1/submissions: a JSON request, or the file itself. `application/json` whose first character is `[` is a file.
@@ -56,11 +60,11 @@ export function readSubmissionRequest(
   { tenantId }: Caller,
   { maxDirectBodyBytes }: { maxDirectBodyBytes: number },
 ): SubmissionRequest {
-  const contentType = contentTypeOf(request);
+  const { contentType, charset } = contentTypeOf(request);
   const asked =
-    contentType === 'application/json' && !beginsLikeArray(request.body)
+    contentType === 'application/json' && !opensWith(request.body, '[')
       ? readUploadRequest(request, tenantId)
-      : readDirect(request, contentType, maxDirectBodyBytes);
+      : { ...readDirect(request, contentType, maxDirectBodyBytes), ...(charset !== 'utf-8' && { charset }) };
   return { ...asked, requestHash: hashOf(asked) };
 }
 
@@ -85,7 +89,7 @@ function parseRequest(body: Uint8Array) {
     return parseBody(submissionRequestSchema, body);
   } catch (error) {
     const mayBeLines = error instanceof ProblemError && ['invalid_json', 'body_too_large'].includes(error.code);
-    if (!mayBeLines || body.find((byte) => !SKIPPED.has(byte)) !== OPENING_BRACE) throw error;
+    if (!mayBeLines || !opensWith(body, '{')) throw error;
     const remedy = 'If the body is a file with one JSON object a line, send it as application/x-ndjson.';
     throw new ProblemError(error.code, `${error.message} ${remedy}`, { cause: error });
   }
@@ -94,7 +98,7 @@ function parseRequest(body: Uint8Array) {
 function readDirect(request: ApiRequest, contentType: string, maxBytes: number): Asked {
   const { body } = request;
   const format = FORMAT_OF_CONTENT.get(contentType);
-  if (format === undefined) throw unsupported(contentType);
+  if (format === undefined && !PACKED.has(contentType)) throw unsupported(contentType);
   if (body.byteLength > maxBytes) {
     throw new ProblemError(
       'body_too_large',
@@ -103,30 +107,36 @@ function readDirect(request: ApiRequest, contentType: string, maxBytes: number):
   }
   const { fileName, ...rest } = parseQuery(directParametersSchema, request.query);
   const name = fileName === undefined ? undefined : baseNameOf(fileName);
+  const known = format ?? formatOfName(name);
   const sha256 = createHash('sha256').update(body).digest('hex');
   return {
     file: { kind: 'direct', body, contentType, sha256 },
-    format,
+    ...(known !== undefined && { format: known }),
     ...(name !== undefined && { fileName: name }),
     ...rest,
   };
 }
 
-/** The media type in lower case, once what cannot be read is refused. */
-function contentTypeOf({ headers }: ApiRequest): string {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') {
-    throw new ProblemError('unsupported_media_type', 'Send the body without a Content-Encoding.', {
-      errors: [{ header: 'Content-Encoding', detail: 'only identity is accepted' }],
+/** Media type and character set, once what cannot be read is refused. A compressed file is recognised by its first bytes. */
+function contentTypeOf({ headers }: ApiRequest): { contentType: string; charset: string } {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const { essence, charset: label = 'utf-8' } = mediaTypeOf(headers['content-type'] ?? '');
+  const isText = essence === 'application/json';
+  if (encoding !== 'identity' && (encoding !== 'gzip' || isText)) {
+    throw new ProblemError('unsupported_media_type', 'Send a file as it is or compressed by gzip, and JSON as it is.', {
+      errors: [
+        { header: 'Content-Encoding', detail: `${isText ? 'only identity is' : 'identity and gzip are'} accepted` },
+      ],
     });
   }
-  const { essence, charset } = mediaTypeOf(headers['content-type'] ?? '');
-  if (charset !== undefined && !READABLE_CHARSETS.includes(charset)) {
-    throw new ProblemError('unsupported_media_type', 'Send the body in UTF-8.', {
-      errors: [{ header: 'Content-Type', detail: 'only the charset utf-8 is accepted' }],
+  const charset = charsetOf(label);
+  if (charset === undefined || (isText && charset !== 'utf-8')) {
+    const accepted = isText ? 'utf-8' : CHARSETS.join(', ');
+    throw new ProblemError('unsupported_media_type', 'Send the body in UTF-8, or name the character set that it has.', {
+      errors: [{ header: 'Content-Type', detail: `the charset can be ${accepted}` }],
     });
   }
-  return essence;
+  return { contentType: essence, charset };
 }
 
 /** Type and charset in lower case; empty for what is no media type. */
@@ -143,7 +153,7 @@ function mediaTypeOf(header: string): { essence: string; charset?: string } {
 const unsupported = (contentType: string): ProblemError =>
   new ProblemError(
     'unsupported_media_type',
-    `Send application/json with an uploadId, or a file as ${[...FORMAT_OF_CONTENT.keys()].join(', ')}.`,
+    `Send application/json with an uploadId, or a file as ${[...FORMAT_OF_CONTENT.keys(), ...PACKED].join(', ')}.`,
     {
       errors: [
         {
@@ -154,32 +164,12 @@ const unsupported = (contentType: string): ProblemError =>
     },
   );
 
-/** White space of JSON, and the byte order mark that some editors write. */
-const SKIPPED = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
-
-const OPENING_BRACE = 0x7b;
-
-function beginsLikeArray(body: Uint8Array): boolean {
-  const first = body.find((byte) => !SKIPPED.has(byte));
-  return first === 0x5b;
-}
-
-/** Format by a file's name; undefined when its ending says nothing. */
-function formatOfName(fileName: string | undefined): FileFormat | undefined {
-  const ending = /\.([A-Za-z]+)$/.exec(fileName ?? '')?.[1]?.toLowerCase();
-  return ending === undefined ? undefined : FORMAT_OF_ENDING.get(ending);
-}
-
-/** Format by a file's first bytes: CSV unless they begin a JSON object or array. Fan-out refuses the file when it is none of that. */
-export function formatOfContent(head: Uint8Array): FileFormat {
-  if (beginsLikeArray(head)) return 'json';
-  return head.find((byte) => !SKIPPED.has(byte)) === OPENING_BRACE ? 'ndjson' : 'csv';
-}
-
-function hashOf({ file, format, fileName, expectedRecords, reference, callbackUrl }: Asked): string {
+function hashOf({ file, format, charset, fileName, expectedRecords, reference, callbackUrl }: Asked): string {
   const content = file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
   const parts = [...content, format, fileName, expectedRecords, reference, callbackUrl].map((part) => part ?? null);
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  // Absent as before there were any, so that a repetition is known again across versions.
+  const all = charset === undefined ? parts : [...parts, charset];
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
 
 export const uploadMissing = (): ProblemError =>

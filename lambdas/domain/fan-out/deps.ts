@@ -33,6 +33,7 @@ export interface FanOutDeps extends CompletionDeps {
   admission: AdmissionStore;
   lanes: Readonly<Record<Lane, QueueSender>>;
   fanOutQueue: QueueSender;
+  prepareQueue: QueueSender;
   random: Random;
   settings: FanOutSettings;
 }

@@ -4,6 +4,7 @@ import type { FanOutMessage } from '../queues/messages.ts';
 import type { Submission } from '../model.ts';
 import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
 import type { SourceItem } from '../source/source-reader.ts';
+import { NotPreparedError } from '../prepare/not-prepared.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { TimeBudget } from '../time.ts';
 import { beginReading, continueReading, lastPossiblySent, type Reading } from './beginning.ts';
@@ -56,9 +57,18 @@ async function work(claimed: Claimed, message: FanOutMessage, isOver: () => bool
       lastRecord: stop ? sent : Infinity,
     });
   } catch (error) {
+    if (error instanceof NotPreparedError) return handToPrepare(claimed, message);
     if (!(error instanceof UnreadableSourceError)) throw error;
     await rejectFile(claimed, error);
   }
+}
+
+/** A source that is no text in UTF-8 comes back as one. Its lease is given up for the function that prepares it. */
+async function handToPrepare({ deps, submission, owner }: Claimed, message: FanOutMessage): Promise<void> {
+  const { submissionId, fanOut } = submission;
+  const { byteOffset, records, line } = fanOut;
+  await deps.submissions.checkpointFanOut(submissionId, owner, { byteOffset, records, line }, 'release');
+  await sendOne(deps.prepareQueue, message);
 }
 
 interface SliceEnd {

@@ -38,7 +38,8 @@ export function openCsv(head: Head, textStart: number): { start: ReaderPosition;
   return { start, dialect: { delimiter, header: names } };
 }
 
-function readHeaderRow({ bytes, complete }: Head, from: ReaderPosition, delimiter: string): Attempt {
+function readHeaderRow(head: Head, from: ReaderPosition, delimiter: string): Attempt {
+  const { bytes, complete } = head;
   const lexer = new RecordLexer(delimiter.charCodeAt(0));
   const { at, stop } = lexer.run(bytes, from.byteOffset, 0);
   if (stop === 'stray') return { problem: 'stray' };
@@ -55,7 +56,8 @@ function readHeaderRow({ bytes, complete }: Head, from: ReaderPosition, delimite
     );
   }
   const names = splitRow(text, delimiter, lexer.quoted).map((name) => name.trim());
-  return { delimiter, names, text, start: { byteOffset: next, recordNo: 0, line: from.line + lexer.breaks + 1 } };
+  const lines = (head.countRows ? 0 : lexer.breaks) + 1;
+  return { delimiter, names, text, start: { byteOffset: next, recordNo: 0, line: from.line + lines } };
 }
 
 /** The header as the delimiter divides it that shows the identifier's column, and the most columns. */

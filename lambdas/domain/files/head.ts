@@ -11,6 +11,8 @@ export interface Head {
   complete: boolean;
   /** Name of the field that identifies a record. */
   idField: string;
+  /** A row counts as one line, whatever line ends its cells hold. */
+  countRows?: boolean;
 }
 
 /** The first line at or behind `from` that is not blank; none when the head has none. */

@@ -39,6 +39,8 @@ export interface OpenOptions {
   fileBytes: number;
   /** The column that a CSV file must have. */
   idField?: string;
+  /** Whether a row of CSV counts as one line, as in a sheet, whatever line ends its cells hold. */
+  countRows?: boolean;
 }
 
 export interface OpenedFile {
@@ -55,6 +57,8 @@ export interface ReadOptions {
   maxRecordBytes: number;
   /** Version of the rules of reading that the submission was accepted under. */
   readerVersion: number;
+  /** As in {@link OpenOptions}. */
+  countRows?: boolean;
 }
 
 /**
@@ -67,6 +71,7 @@ export function openFile(head: Uint8Array, format: FileFormat, options: OpenOpti
     bytes: Buffer.from(head.buffer, head.byteOffset, head.byteLength),
     complete: head.byteLength >= options.fileBytes,
     idField: options.idField ?? 'record_id',
+    countRows: options.countRows ?? false,
   };
   const textStart = findTextStart(opened.bytes);
   if (format === 'csv') return openCsv(opened, textStart);
@@ -98,15 +103,13 @@ export async function* readRecords(
   if (scanner.failure) throw scanner.failure;
 }
 
-function scannerFor(
-  format: FileFormat,
-  from: ReaderPosition,
-  { dialect, maxRecordBytes, readerVersion }: ReadOptions,
-): RecordScanner {
+function scannerFor(format: FileFormat, from: ReaderPosition, options: ReadOptions): RecordScanner {
+  const { dialect, maxRecordBytes, readerVersion, countRows = false } = options;
   if (format === 'json') return new ArrayScanner(from, { maxRecordBytes });
   if (format === 'ndjson') return new RowScanner(from, { readRow: readJsonRecord, maxRecordBytes });
   if (!dialect)
     throw new TypeError('A CSV file is read with the dialect that openFile found; options.dialect is missing.');
   const delimiter = dialect.delimiter.charCodeAt(0);
-  return new RowScanner(from, { delimiter, readRow: csvRowReader(dialect, readerVersion), maxRecordBytes });
+  const readRow = csvRowReader(dialect, readerVersion);
+  return new RowScanner(from, { delimiter, readRow, maxRecordBytes, countRows });
 }

@@ -19,6 +19,8 @@ export class RowScanner implements RecordScanner {
   readonly #csv: boolean;
   readonly #readRow: RowReader;
   readonly #maxRecordBytes: number;
+  /** Whether a row counts as one line, whatever line ends its cells hold. */
+  readonly #countRows: boolean;
   readonly #cr = new ByteFinder(CR);
   readonly #lf = new ByteFinder(LF);
   readonly #quote = new ByteFinder(QUOTE);
@@ -34,7 +36,10 @@ export class RowScanner implements RecordScanner {
   #dropped = false;
   #droppedBlank = true;
 
-  constructor(from: ReaderPosition, options: { delimiter?: number; readRow: RowReader; maxRecordBytes: number }) {
+  constructor(
+    from: ReaderPosition,
+    options: { delimiter?: number; readRow: RowReader; maxRecordBytes: number; countRows?: boolean },
+  ) {
     this.#window = new ByteWindow(from.byteOffset);
     this.#recordOffset = from.byteOffset;
     this.#log = new ItemLog(from);
@@ -42,6 +47,7 @@ export class RowScanner implements RecordScanner {
     this.#csv = options.delimiter !== undefined;
     this.#readRow = options.readRow;
     this.#maxRecordBytes = options.maxRecordBytes;
+    this.#countRows = options.countRows ?? false;
   }
 
   push(block: Uint8Array): ReadItem[] {
@@ -142,7 +148,7 @@ export class RowScanner implements RecordScanner {
 
   /** The record ends at index `end`; the next one begins at `next`. */
   #endRecord(bytes: Buffer, end: number, next: number): void {
-    const lines = this.#lexer.breaks + (next > end ? 1 : 0);
+    const lines = (this.#countRows ? 0 : this.#lexer.breaks) + (next > end ? 1 : 0);
     if (this.#droppedBlank && isBlank(bytes, this.#start, end)) {
       this.#log.line += lines;
       this.#moveTo(next);

@@ -1,5 +1,5 @@
 import { estimateRecords } from '../tenants/admission.ts';
-import { CHUNK_RECORDS, isOpen, LANES, type Lane, type OpenState, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, isOpen, LANES, textOf, type Lane, type OpenState, type Submission } from '../model.ts';
 import type { Backlog, OpenWork } from '../tenants/ports.ts';
 import type { ProviderState } from '../providers/ports.ts';
 import { PACE_SHARE } from '../providers/config.ts';
@@ -85,8 +85,11 @@ const waitMs = ({ generation, createdAtMs, progressAtMs }: Submission, nowMs: nu
   Math.max(0, nowMs - (generation > FIRST_GENERATION ? progressAtMs : createdAtMs));
 
 /** Records without an outcome, to the chunk: the head knows closed chunks only. */
-function openEstimate({ fanOut, source, terms, expectedRecords, closedChunks }: Submission): number {
-  const estimate = fanOut.done ? 0 : estimateRecords(source.sizeBytes, expectedRecords, terms.maxRecords);
+function openEstimate(submission: Submission): number {
+  const { fanOut, terms, expectedRecords, closedChunks } = submission;
+  const estimate = fanOut.done
+    ? 0
+    : estimateRecords(textOf(submission).source.sizeBytes, expectedRecords, terms.maxRecords);
   return Math.max(0, Math.max(fanOut.records, estimate) - closedChunks.size * CHUNK_RECORDS);
 }
 

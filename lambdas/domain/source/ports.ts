@@ -8,7 +8,7 @@ export interface ObjectInfo {
 export interface ObjectWriter {
   write(chunk: Uint8Array): Promise<void>;
   /** Completes the object: it appears only now, whole. */
-  close(): Promise<void>;
+  close(): Promise<ObjectInfo>;
   /** Gives up: nothing appears. */
   abort(): Promise<void>;
 }
@@ -25,5 +25,9 @@ export interface ObjectStore {
   put(key: string, body: Uint8Array, contentType: string): Promise<ObjectInfo>;
   /** Writes an object once: what stands under the key already stays, and is what the answer describes. */
   create(key: string, body: Uint8Array, contentType: string): Promise<ObjectInfo>;
-  writer(key: string, contentType: string): ObjectWriter;
+  /**
+   * Writes an object of any size. With `once`, what stands under the key already stays, and is what `close` describes: for objects that
+   * have the same bytes whoever writes them.
+   */
+  writer(key: string, contentType: string, options?: { once?: boolean }): ObjectWriter;
 }

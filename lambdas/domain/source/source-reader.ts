@@ -10,7 +10,9 @@ import {
   type ReaderPosition,
   type RecordItem,
 } from '../files/reader.ts';
-import type { Submission } from '../model.ts';
+import { textOf, type Submission } from '../model.ts';
+import { NotPreparedError } from '../prepare/not-prepared.ts';
+import { wrappingOf } from '../prepare/detect.ts';
 import { ChunkChecksums, type OnChunk } from './chunk-checksums.ts';
 import type { ObjectStore } from './ports.ts';
 import { requireReader } from '../submissions/terms.ts';
@@ -27,10 +29,13 @@ export interface ReadSourceOptions {
 }
 
 /** The part of a submission that finds its records. */
-export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'terms' | 'format' | 'fanOut'>;
+export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'prepared' | 'terms' | 'format' | 'fanOut'>;
 
 /** One record of a source, or what stands in its place. */
 export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: string });
+
+/** Lines that customers see are those of what they sent: rows of a sheet. */
+const isSheet = ({ prepared }: SourceOf): boolean => prepared?.from.kind === 'xlsx';
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
   // A range request behind the last byte is an error in S3.
@@ -38,11 +43,12 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
 
 /**
  * Looks at the beginning of an accepted source: where its records begin, and its CSV dialect. Throws
- * {@link UnreadableSourceError} when it cannot be read at all, ShortReadError and DependencyUnavailableError otherwise.
+ * {@link UnreadableSourceError} when it cannot be read at all, {@link NotPreparedError} when it must be unpacked or decoded before, ShortReadError
+ * and DependencyUnavailableError otherwise.
  */
 export async function openSource(deps: { objects: ObjectStore }, submission: SourceOf): Promise<OpenedFile> {
   requireReader(submission);
-  const { source, format } = submission;
+  const { source, format } = textOf(submission);
   try {
     const blocks: Uint8Array[] = [];
     let bytes = 0;
@@ -51,7 +57,10 @@ export async function openSource(deps: { objects: ObjectStore }, submission: Sou
       bytes += block.byteLength;
       if (bytes >= HEAD_BYTES) break;
     }
-    return openFile(Buffer.concat(blocks), format, { fileBytes: source.sizeBytes });
+    const head = Buffer.concat(blocks);
+    const wrapping = submission.prepared ? undefined : wrappingOf(head, submission.terms.reading?.charset);
+    if (wrapping) throw new NotPreparedError(submission.submissionId, wrapping);
+    return openFile(head, format, { fileBytes: source.sizeBytes, countRows: isSheet(submission) });
   } catch (error) {
     throw asUnreadable(error);
   }
@@ -68,8 +77,8 @@ export async function* readSource(
   from: ReaderPosition,
   options: ReadSourceOptions,
 ): AsyncGenerator<ReadItem[], void, undefined> {
-  const { source, format, terms } = submission;
-  const { maxRecordBytes, maxRecords, readerVersion } = terms;
+  const { source, format } = textOf(submission);
+  const { maxRecordBytes, maxRecords, readerVersion } = submission.terms;
   const { dialect, watch, onChunk } = options;
   requireReader(submission);
   const checksums = onChunk && new ChunkChecksums(onChunk);
@@ -77,7 +86,8 @@ export async function* readSource(
     const blocks = from.byteOffset < source.sizeBytes ? await deps.objects.read(source, from.byteOffset) : nothing();
     const counted = checksums ? checksums.watch(blocks, from.byteOffset) : blocks;
     const watched = watch ? watch(counted, from.byteOffset) : counted;
-    const reading = { ...(dialect && { dialect }), maxRecordBytes, readerVersion };
+    const countRows = isSheet(submission);
+    const reading = { ...(dialect && { dialect }), maxRecordBytes, readerVersion, countRows };
     for await (const items of readRecords(watched, format, from, reading)) {
       const allowed = items.filter((item) => item.recordNo <= maxRecords);
       checksums?.add(allowed);

@@ -1,6 +1,6 @@
 import type { CsvDialect, ReadItem, ReaderPosition } from '../files/reader.ts';
 import { MESSAGE_VERSION, type RecordContent, type RecordMessage } from '../queues/messages.ts';
-import { CHUNK_RECORDS, chunkOf, type RecordRow, type Submission } from '../model.ts';
+import { CHUNK_RECORDS, chunkOf, textOf, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from './ports.ts';
 import { fittingContentOf } from '../records/content.ts';
@@ -13,7 +13,7 @@ export type { SourceItem, SourceOf };
 
 /** The CSV dialect that fan-out went by; undefined for other formats and for a source that cannot be opened. */
 export async function dialectOf(deps: { objects: ObjectStore }, submission: SourceOf): Promise<CsvDialect | undefined> {
-  if (submission.format !== 'csv') return undefined;
+  if (textOf(submission).format !== 'csv') return undefined;
   if (submission.fanOut.dialect) return submission.fanOut.dialect;
   try {
     return (await openSource(deps, submission)).dialect;
@@ -45,7 +45,8 @@ async function* readFromChunk(
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const noted = await startBefore(deps, submission.submissionId, chunk);
   const { dialect } = submission.fanOut;
-  const opened = noted && (dialect || submission.format !== 'csv') ? undefined : await openSource(deps, submission);
+  const opened =
+    noted && (dialect || textOf(submission).format !== 'csv') ? undefined : await openSource(deps, submission);
   const from = noted ?? opened?.start ?? { byteOffset: 0, recordNo: 0, line: 1 };
   const ended: [chunk: number, crc: number | undefined][] = [];
   const onChunk: OnChunk = (...found) => void ended.push(found);

@@ -1,8 +1,22 @@
 import { ObjectChangedError, ObjectMissingError, SluiceError } from '../errors.ts';
 import { FileRejectedError, type FileRejectionCode } from '../files/reader.ts';
 
+/** Why a file cannot be unpacked or decoded. Stable: stored and shown to customers. */
+export type PrepareRejectionCode =
+  | 'DECOMPRESSED_TOO_LARGE'
+  | 'DAMAGED_FILE'
+  /** Protected by a password. */
+  | 'ENCRYPTED'
+  /** An archive with no file, or with several. */
+  | 'ZIP_MEMBERS'
+  | 'SHEET_MISSING'
+  | 'FORMULA_WITHOUT_VALUE'
+  /** Bytes that the declared character set does not have. */
+  | 'CHARSET_MISMATCH';
+
 /** Why reading ends before the file does. Stable: stored and shown to customers. */
-export type UnreadableCode = FileRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'TOO_MANY_RECORDS';
+export type UnreadableCode =
+  FileRejectionCode | PrepareRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'TOO_MANY_RECORDS';
 
 /** The source cannot be read, or not beyond a position, now or later. The message is a sentence for the customer, with the remedy. */
 export class UnreadableSourceError extends SluiceError {

@@ -2,6 +2,7 @@ import type {
   Counts,
   Lane,
   LedgerChunk,
+  PreparedSource,
   Submission,
   SubmissionState,
   ClosedState,
@@ -62,6 +63,10 @@ export interface SubmissionStore {
     progress: { byteOffset: number; records: number; line: number; dialect?: CsvDialect },
     lease: { nowMs: number; leaseMs: number } | 'release',
   ): Promise<Submission>;
+  /**
+   * Notes what the source was prepared to and gives the fan-out lease up, while nothing was read. Throws LeaseLostError when `owner` lost it.
+   */
+  setPrepared(submissionId: string, owner: string, prepared: PreparedSource, nowMs: number): Promise<Submission>;
   /** Ends fan-out: `records` becomes the total. Throws LeaseLostError when `owner` lost the lease. */
   completeFanOut(submissionId: string, owner: string, records: number, nowMs: number): Promise<Submission>;
   /**

@@ -12,6 +12,15 @@ export interface Terms {
   maxRecordBytes: number;
   maxRecords: number;
   readerVersion: number;
+  /** Most bytes of the text that a file is unpacked to; absent for 0.1.0, which unpacked none. */
+  maxFileBytes?: number;
+  /** How the file is to be read where it does not say so itself. */
+  reading?: {
+    /** As `charsetOf` answers it. */
+    charset?: string;
+    /** Name of the sheet of a workbook; the first one where it is absent. */
+    sheet?: string;
+  };
   /** Names of the providers that each record is asked at; absent for 0.1.0: those that are configured. */
   providers?: readonly string[];
   /** Hash of the record schema and the response schemas, see schemas.ts; absent for 0.1.0. */

@@ -140,7 +140,7 @@ describe('writing an object', () => {
   test('a large one goes in parts of the same size and a rest', async () => {
     s3.on(CreateMultipartUploadCommand).resolves({ UploadId: 'u' });
     s3.on(UploadPartCommand).callsFake(({ PartNumber }: { PartNumber: number }) => ({ ETag: `"${PartNumber}"` }));
-    s3.on(CompleteMultipartUploadCommand).resolves({});
+    s3.on(CompleteMultipartUploadCommand).resolves({ ETag: '"f00-3"' });
     const writer = objects.writer('results/a', 'text/csv');
     await writer.write(ofParts(2));
     await writer.close();
@@ -177,8 +177,43 @@ describe('writing an object', () => {
     await expect(writing).rejects.toThrow(/SlowDown/);
   });
 
+  describe('once', () => {
+    const closing = async (bytes: Buffer, head: { ETag: string; ContentLength: number } | undefined) => {
+      s3.on(PutObjectCommand).rejects(serviceError('PreconditionFailed', 412));
+      s3.on(CreateMultipartUploadCommand).resolves({ UploadId: 'u' });
+      s3.on(UploadPartCommand).resolves({ ETag: '"1"' });
+      s3.on(CompleteMultipartUploadCommand).rejects(serviceError('PreconditionFailed', 412));
+      s3.on(AbortMultipartUploadCommand).resolves({});
+      if (head) s3.on(HeadObjectCommand).resolves(head);
+      else s3.on(HeadObjectCommand).rejects(serviceError('NotFound', 404));
+      const writer = objects.writer('prepared/a', 'text/csv', { once: true });
+      await writer.write(bytes);
+      return writer.close();
+    };
+
+    test.each([
+      ['a small one', Buffer.alloc(10)],
+      ['a large one', Buffer.alloc(PART_BYTES + 1)],
+    ])('%s stands as the faster writer made it', async (_what, bytes) => {
+      const standing = { ETag: '"f00"', ContentLength: bytes.byteLength };
+      expect(await closing(bytes, standing)).toEqual({ etag: '"f00"', sizeBytes: bytes.byteLength });
+      const inputs = [...s3.commandCalls(PutObjectCommand), ...s3.commandCalls(CompleteMultipartUploadCommand)];
+      expect(inputs.map(({ args }) => args[0].input.IfNoneMatch)).toEqual(['*']);
+      expect(s3.commandCalls(AbortMultipartUploadCommand)).toHaveLength(bytes.byteLength > PART_BYTES ? 1 : 0);
+    });
+
+    test('one that is being written, or is gone again, is to be tried again', async () => {
+      await expect(closing(Buffer.alloc(10), undefined)).rejects.toBeInstanceOf(DependencyUnavailableError);
+    });
+
+    test('one of another size is no copy, and that is a defect', async () => {
+      const closed = closing(Buffer.alloc(10), { ETag: '"f00"', ContentLength: 11 });
+      await expect(closed).rejects.toMatchObject({ retryable: false, message: expect.stringContaining('11 bytes') });
+    });
+  });
+
   describe('whose completion is refused because the upload is gone', () => {
-    const completing = async (head: { ETag: string; ContentLength: number } | Error): Promise<void> => {
+    const completing = async (head: { ETag: string; ContentLength: number } | Error): Promise<unknown> => {
       s3.on(CreateMultipartUploadCommand).resolves({ UploadId: 'u' });
       s3.on(UploadPartCommand).resolves({ ETag: '"1"' });
       s3.on(CompleteMultipartUploadCommand).rejects(serviceError('NoSuchUpload', 404));
@@ -187,11 +222,14 @@ describe('writing an object', () => {
       else s3.on(HeadObjectCommand).resolves(head);
       const writer = objects.writer('results/a', 'text/csv');
       await writer.write(ofParts(1));
-      await writer.close();
+      return writer.close();
     };
 
     test('is there when the object is: the answer was lost', async () => {
-      await expect(completing({ ETag: '"f00-2"', ContentLength: PART_BYTES + 1 })).resolves.toBeUndefined();
+      await expect(completing({ ETag: '"f00-2"', ContentLength: PART_BYTES + 1 })).resolves.toEqual({
+        etag: '"f00-2"',
+        sizeBytes: PART_BYTES + 1,
+      });
     });
 
     test.each([

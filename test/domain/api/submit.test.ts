@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
@@ -250,11 +251,37 @@ describe('submitting a file in the body', () => {
     ['another one', { 'content-type': 'text/plain' }],
     ['what is no media type', { 'content-type': 'csv' }],
     ['a name that every object has', { 'content-type': 'constructor' }],
-    ['another charset', { 'content-type': 'text/csv; charset=utf-16' }],
-    ['a compressed body', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }],
+    ['a charset that nobody knows', { 'content-type': 'text/csv; charset=klingon' }],
+    ['a body compressed by another method', { 'content-type': 'text/csv', 'content-encoding': 'br' }],
+    ['a compressed request', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
   ])('is refused with %s', async (_what, headers) => {
     const { status, body } = await createTestApi().call('POST', '/v1/submissions', { body: CSV, headers });
     expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('keeps the character set that it is declared to have', async () => {
+    const api = createTestApi();
+    const headers = { 'content-type': 'text/csv; charset=ISO-8859-1' };
+    expect((await api.call('POST', '/v1/submissions', { body: CSV, headers })).status).toBe(202);
+    expect(api.world.inspect.submissions()[0]?.terms.reading).toEqual({ charset: 'windows-1252' });
+  });
+
+  test.each([
+    ['text/csv', 'csv'],
+    ['application/gzip', 'csv'],
+    ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'csv'],
+  ])('may be compressed, as %s', async (contentType, format) => {
+    const api = createTestApi();
+    const headers = { 'content-type': contentType, 'content-encoding': 'gzip' };
+    const { status } = await api.call('POST', '/v1/submissions', { body: gzipSync(CSV), headers });
+    expect(status).toBe(202);
+    expect(api.world.inspect.submissions()[0]).toMatchObject({ format });
+  });
+
+  test('takes the format of a compressed file from its name', async () => {
+    const api = createTestApi();
+    await direct(api, gzipSync('{}'), 'application/gzip', { fileName: 'list.ndjson.gz' });
+    expect(api.world.inspect.submissions()[0]).toMatchObject({ format: 'ndjson', fileName: 'list.ndjson.gz' });
   });
 });
 

@@ -24,7 +24,7 @@ describe('a file of which nothing was sent', () => {
     ['EMPTY_FILE', '', {}],
     ['DUPLICATE_HEADER', twoHeaders, {}],
     ['MISSING_REQUIRED_COLUMN', 'id,name\n1,a\n', {}],
-    ['UNSUPPORTED_COMPRESSION', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), {}],
+    ['UNSUPPORTED_COMPRESSION', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0]), {}],
     ['FORMAT_MISMATCH', '[{"record_id":"1"}]', { format: 'ndjson' }],
     ['UNTERMINATED_QUOTE', 'record_id,name\n1,a\n2,"b\n', {}],
     ['TRUNCATED_ARRAY', '[{"record_id":"1"},', { format: 'json' }],

@@ -46,7 +46,7 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
     objects.set(key, object);
     return infoOf(object);
   };
-  const writerOf = (key: string, contentType: string): ObjectWriter => {
+  const writerOf = (key: string, contentType: string, once = false): ObjectWriter => {
     const parts: Uint8Array[] = [];
     let isOver = false;
     const mustBeOpen = (): void => {
@@ -60,7 +60,8 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
       async close() {
         mustBeOpen();
         isOver = true;
-        store(key, Buffer.concat(parts), contentType);
+        const standing = once ? objects.get(key) : undefined;
+        return standing ? infoOf(standing) : store(key, Buffer.concat(parts), contentType);
       },
       async abort() {
         isOver = true;
@@ -96,7 +97,7 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
       const standing = objects.get(key);
       return standing === undefined ? store(key, body, contentType) : infoOf(standing);
     },
-    writer: (key, contentType) => intercept('objects.writer', writerOf(key, contentType), hook),
+    writer: (key, contentType, options) => intercept('objects.writer', writerOf(key, contentType, options?.once), hook),
     seed: (key, body) => store(key, typeof body === 'string' ? Buffer.from(body) : body, 'application/octet-stream'),
     keys: () => [...objects.keys()].toSorted(),
     text: (key) => Buffer.from(found(key).bytes).toString('utf8'),

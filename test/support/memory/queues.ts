@@ -2,7 +2,7 @@ import type { Clock, Random } from '../../../lambdas/domain/time.ts';
 import { intercept, type PortHook } from './hook.ts';
 import { createMemoryQueue, type MemoryQueue } from './queue.ts';
 
-export const QUEUE_NAMES = ['fanOut', 'small', 'bulk', 'finalize'] as const;
+export const QUEUE_NAMES = ['prepare', 'fanOut', 'small', 'bulk', 'finalize'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Each queue with its own dead-letter queue. Calls are hooked as `queues.small` and `deadLetters.small`. */
@@ -27,14 +27,8 @@ export function createQueues(options: {
     const live = createMemoryQueue({ name, clock, ...order, redrive: { maxReceiveCount, deadLetters } });
     return { live: hooked(`queues.${name}`, live), deadLetters: hooked(`deadLetters.${name}`, deadLetters) };
   };
-  const [fanOut, small, bulk, finalize] = [pair('fanOut'), pair('small'), pair('bulk'), pair('finalize')];
-  return {
-    live: { fanOut: fanOut.live, small: small.live, bulk: bulk.live, finalize: finalize.live },
-    deadLetters: {
-      fanOut: fanOut.deadLetters,
-      small: small.deadLetters,
-      bulk: bulk.deadLetters,
-      finalize: finalize.deadLetters,
-    },
-  };
+  const pairs = QUEUE_NAMES.map((name) => [name, pair(name)] as const);
+  const queues = (side: 'live' | 'deadLetters'): Record<QueueName, MemoryQueue> =>
+    Object.fromEntries(pairs.map(([name, both]) => [name, both[side]])) as Record<QueueName, MemoryQueue>;
+  return { live: queues('live'), deadLetters: queues('deadLetters') };
 }

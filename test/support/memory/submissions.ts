@@ -115,6 +115,15 @@ export function createMemorySubmissions(
       touch(stored, progressTime(lease));
       return visible(stored);
     },
+    async setPrepared(submissionId, owner, prepared, nowMs) {
+      const stored = table.require(submissionId);
+      mustOwn(stored.fanOut, owner, submissionId);
+      if (stored.lane !== undefined) return visible(stored);
+      stored.prepared = structuredClone(prepared);
+      renew(stored.fanOut, 'release');
+      touch(stored, nowMs);
+      return visible(stored);
+    },
     async completeFanOut(submissionId, owner, records, nowMs) {
       const stored = table.require(submissionId);
       mustOwn(stored.fanOut, owner, submissionId);

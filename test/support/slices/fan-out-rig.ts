@@ -47,7 +47,7 @@ export function createFanOutRig(
   const { hook = noHook, pieceBytes = 4_096 } = options;
   const clock = options.clock ?? createTestClock();
   const world = createMemoryWorld({ clock, hook, pieceBytes });
-  const { fanOut, small, bulk, finalize } = world.queues.live;
+  const { prepare, fanOut, small, bulk, finalize } = world.queues.live;
   const deps: FanOutDeps = {
     submissions: world.submissions,
     ledger: world.ledger,
@@ -55,6 +55,7 @@ export function createFanOutRig(
     admission: world.admission,
     lanes: { small, bulk },
     fanOutQueue: fanOut,
+    prepareQueue: prepare,
     finalizeQueue: finalize,
     telemetry: world.telemetry,
     clock,
