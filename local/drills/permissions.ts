@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run drill -- permissions [options]
   --records N  records of the file that is open meanwhile (default: 1000)
   --json       last line of standard output: one JSON array
 
-Every statement of every role is taken away while a file is open, until a call was denied and some seconds more, and given back.
+Each statement of each function (redrive runs by hand and is left out) is withheld while a file is open, until a call was denied and some seconds more, and given back.
 A statement that nothing asks for while the file runs is listed with 0 denials.`;
 
 /** How long a statement stays away after its first denial. */
