@@ -2,7 +2,6 @@ import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './schema.d.ts';
 
 export type Submission = components['schemas']['Submission'];
-export type Problem = components['schemas']['Problem'];
 
 /** Every call of the API, typed by its OpenAPI document: `client.GET('/v1/submissions/{id}', …)`. */
 export type ApiClient = Client<paths>;
