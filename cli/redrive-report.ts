@@ -16,6 +16,7 @@ export const reportSchema = v.object({
   skipped: counts,
   unsent: v.number(),
   deadLettersDeleted: v.optional(v.number(), 0),
+  stoppedEarly: v.optional(v.boolean(), false),
   deadLetters: v.optional(
     v.array(
       v.object({
@@ -85,6 +86,7 @@ export function describeReport(report: Report): string[] {
   if (unsent > 0) lines.push(`${unsent} could not be sent now: the reconciler sends them later.`);
   const { deadLettersDeleted, deadLetters } = report;
   if (deadLettersDeleted > 0) lines.push(`${deadLettersDeleted} dead letters deleted: nothing is left to do for them.`);
+  if (report.stoppedEarly) lines.push('It stopped before the end of the queues: run it again in two minutes.');
   if (deadLetters.length > 0) lines.push('The first dead letters:', ...deadLetters.map(deadLetterLine));
   if (dryRun && replayed > 0) lines.push('Add --execute to do it.');
   return lines;

@@ -15,6 +15,7 @@ import type {
   Delivery,
   OutgoingMessage,
   QueueAcknowledger,
+  QueueDepth,
   QueueReceiver,
   QueueSender,
 } from '../domain/queues/ports.ts';
@@ -162,7 +163,12 @@ function deliveryOf(message: unknown): Delivery {
   };
 }
 
-const depthSchema = v.object({ ApproximateNumberOfMessages: digits });
+const DEPTH_ATTRIBUTES = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
+const depthSchema = v.object(v.entriesFromList(DEPTH_ATTRIBUTES, digits));
 
 /** Receives by polling, for dead-letter queues, see {@link QueueReceiver}. Event sources deliver everything else. */
 export function createQueueReceiver(client: SQSClient, queueUrl: string, clock: Clock): QueueReceiver {
@@ -199,18 +205,21 @@ export function createQueueReceiver(client: SQSClient, queueUrl: string, clock: 
         clock,
       });
     },
+  };
+}
 
+/** Counts messages, see {@link QueueDepth}. */
+export function createQueueDepth(client: SQSClient, queueUrl: string): QueueDepth {
+  return {
     async depth() {
-      const command = new GetQueueAttributesCommand({
-        QueueUrl: queueUrl,
-        AttributeNames: ['ApproximateNumberOfMessages'],
-      });
+      const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...DEPTH_ATTRIBUTES] });
       const answer = await callAws(
         `reading the depth of ${queueUrl}`,
         callOf('GetQueueAttributes', queueUrl),
         async () => client.send(command),
       );
-      return v.parse(depthSchema, answer.Attributes).ApproximateNumberOfMessages;
+      const counts = v.parse(depthSchema, answer.Attributes);
+      return DEPTH_ATTRIBUTES.reduce((sum, name) => sum + counts[name], 0);
     },
   };
 }

@@ -19,6 +19,8 @@ export const reconcilerEnvironment = v.object({
   LANE_VISIBILITY_SECONDS: wholeNumber(1),
   /** The least silence after which a record's message counts as lost. */
   LOST_AFTER_SECONDS: wholeNumber(1),
+  FANOUT_DLQ_URL: shared.FANOUT_DLQ_URL,
+  FINALIZE_DLQ_URL: shared.FINALIZE_DLQ_URL,
   SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
   BULK_DLQ_URL: shared.BULK_DLQ_URL,
   /** Whether records that an outage dead-lettered are replayed once every provider works again. */

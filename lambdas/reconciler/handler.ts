@@ -4,7 +4,7 @@ import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
-import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
+import { createQueueDepth, createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../domain/reconcile/deps.ts';
 import { reconcile } from '../domain/reconcile/reconcile.ts';
@@ -54,6 +54,12 @@ const deps: ReconcileDeps = {
   providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
+  deadLetterQueues: {
+    small: createQueueDepth(sqs, env.SMALL_DLQ_URL),
+    bulk: createQueueDepth(sqs, env.BULK_DLQ_URL),
+    fanOut: createQueueDepth(sqs, env.FANOUT_DLQ_URL),
+    finalize: createQueueDepth(sqs, env.FINALIZE_DLQ_URL),
+  },
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   settings: {
     ...RECONCILE_DEFAULTS,

@@ -182,6 +182,9 @@ function errorMetric({ level }: DomainEvent, workerOf: Lane | undefined): Metric
 const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   open_records: LANE_METRICS.openRecords,
   oldest_unfinished: LANE_METRICS.oldestUnfinished,
+  dead_letters_age: LANE_METRICS.deadLettersAge,
+  dead_letters_age_fanOut: SERVICE_METRICS.fanOutDeadLettersAge,
+  dead_letters_age_finalize: SERVICE_METRICS.finalizationDeadLettersAge,
   breaker_open: PROVIDER_METRICS.breakerOpen,
   provider_blocked: PROVIDER_METRICS.blocked,
   troubled_providers: SERVICE_METRICS.troubledProviders,

@@ -67,6 +67,8 @@ export const LANE_METRICS = {
   /** Measured by the reconciler every minute: records without an outcome, and how long the oldest open submission waits for its end. */
   openRecords: count('OpenRecords', 'reconciler'),
   oldestUnfinished: milliseconds('OldestUnfinishedAge', 'reconciler'),
+  /** For how long a dead-letter queue has not been empty: never less than the age of its oldest message. */
+  deadLettersAge: milliseconds('DeadLettersAge', 'reconciler'),
 } as const;
 
 /** Dimension `provider` beside service and stage. */
@@ -136,6 +138,9 @@ export const SERVICE_METRICS = {
   stalledFanOuts: count('StalledFanOuts', 'reconciler'),
   /** Age of the oldest submission whose fan-out message is not known to be sent. */
   outboxAge: milliseconds('OutboxAge', 'reconciler'),
+  /** As of the lanes. */
+  fanOutDeadLettersAge: milliseconds('FanOutDeadLettersAge', 'reconciler'),
+  finalizationDeadLettersAge: milliseconds('FinalizationDeadLettersAge', 'reconciler'),
   /** Outcomes beyond the end of a file: anything but 0 is a defect. Of open submissions every time one is looked after, and of those that end. */
   conservationDifference: count('ConservationDifference', 'finalizer', 'reconciler'),
 } as const;

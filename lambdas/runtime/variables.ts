@@ -87,6 +87,8 @@ export const shared = {
   PREPARE_QUEUE_URL: text,
   SMALL_QUEUE_URL: text,
   BULK_QUEUE_URL: text,
+  FANOUT_DLQ_URL: text,
+  FINALIZE_DLQ_URL: text,
   SMALL_DLQ_URL: text,
   BULK_DLQ_URL: text,
   FINALIZE_QUEUE_URL: text,

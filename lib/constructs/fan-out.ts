@@ -46,6 +46,11 @@ export class FanOut extends Construct {
       // Files of both lanes come through here, so the shorter promise counts.
       contractAgeSeconds: Math.min(...Object.values(props.contractAgeSeconds)),
       visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
+      deadLettersAge: pipelineMetric(SERVICE_METRICS.fanOutDeadLettersAge, {
+        stageName: props.settings.stageName,
+        by: 'reconciler',
+        statistic: 'Maximum',
+      }),
       holds: 'accepted submissions',
     });
     this.fn = new PipelineFunction(this, 'FanOut', {

@@ -43,6 +43,11 @@ export class Finalizer extends Construct {
       // Files of both lanes come through here, so the shorter promise counts.
       contractAgeSeconds: Math.min(...Object.values(props.contractAgeSeconds)),
       visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
+      deadLettersAge: pipelineMetric(SERVICE_METRICS.finalizationDeadLettersAge, {
+        stageName: props.settings.stageName,
+        by: 'reconciler',
+        statistic: 'Maximum',
+      }),
       holds: 'submissions whose results are due',
     });
     this.fn = new PipelineFunction(this, 'Finalizer', {

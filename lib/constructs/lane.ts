@@ -3,9 +3,11 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { Capacity } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
+import { LANE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { workerEnvironment } from '../../lambdas/worker/env.ts';
 import { consumeQueue } from './consume-queue.ts';
 import { watchLane } from './lane-alarms.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 
@@ -47,6 +49,12 @@ export class Lane extends Construct {
       ...props.queue,
       contractAgeSeconds: props.contractAgeSeconds[lane],
       visibilityTimeoutSeconds: capacity.visibilityTimeoutSeconds,
+      deadLettersAge: pipelineMetric(LANE_METRICS.deadLettersAge, {
+        stageName: settings.stageName,
+        by: 'reconciler',
+        of: { lane },
+        statistic: 'Maximum',
+      }),
       holds: `records of the ${lane} lane`,
     });
     this.worker = new PipelineFunction(this, 'Worker', {

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -15,6 +15,8 @@ export interface QueueWithDlqProps {
   readonly holds: string;
   /** Age of a waiting message that breaks what customers were promised. */
   readonly contractAgeSeconds: number;
+  /** For how long the dead-letter queue has not been empty, in milliseconds, as the reconciler measures it. */
+  readonly deadLettersAge: IMetric;
   readonly alarms: Alarms;
 }
 
@@ -29,8 +31,8 @@ const MAX_RECEIVE_COUNT = 5;
 
 /**
  * The longest that SQS keeps a message. A message moves with its original time of sending, so a dead-letter queue must keep
- * messages longer than its source. The age of a dead-letter queue counts from the move, however: a dead letter may have used up
- * all of its source's retention before,
+ * messages longer than its source. What the alarm watches counts from the move: a dead letter may have used up all of its source's
+ * retention before,
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html
  */
 const DLQ_RETENTION_DAYS = 14;
@@ -97,7 +99,7 @@ export class QueueWithDlq extends Construct {
     });
   }
 
-  #watchDeadLetters({ alarms, holds, retentionDays }: QueueWithDlqProps): void {
+  #watchDeadLetters({ alarms, holds, retentionDays, deadLettersAge }: QueueWithDlqProps): void {
     addAlarm(this, 'DeadLetters', alarms, {
       // Not the number sent: what a redrive policy moves is not counted as sent.
       metric: this.dlq.metricApproximateNumberOfMessagesVisible(PER_MINUTE),
@@ -110,8 +112,9 @@ export class QueueWithDlq extends Construct {
       runbookSection: 'dead-letters',
     });
     addAlarm(this, 'DeadLettersExpiring', alarms, {
-      metric: this.dlq.metricApproximateAgeOfOldestMessage(PER_MINUTE),
-      threshold: Duration.days(DLQ_RETENTION_DAYS - retentionDays - DLQ_RESERVE_DAYS).toSeconds(),
+      // Not the age by SQS: it leaves out messages that were received three times or more, as every redrive does.
+      metric: deadLettersAge,
+      threshold: Duration.days(DLQ_RETENTION_DAYS - retentionDays - DLQ_RESERVE_DAYS).toMilliseconds(),
       comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       periods: 5,
       missingData: TreatMissingData.NOT_BREACHING,

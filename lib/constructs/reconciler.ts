@@ -60,6 +60,8 @@ export class Reconciler extends Construct {
         LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
         LOST_AFTER_SECONDS: String(props.lostAfterSeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
+        FANOUT_DLQ_URL: props.fanOutQueue.dlq.queueUrl,
+        FINALIZE_DLQ_URL: props.finalizeQueue.dlq.queueUrl,
         SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
         BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
         SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
@@ -109,6 +111,13 @@ export class Reconciler extends Construct {
       [props.tenants.tableArn],
       ofKeys('tenant#*', 'system#tenants'),
     );
+    // Since when dead-letter queues hold messages, and how many.
+    this.fn.allow(
+      'KeepDeadLetterLog',
+      ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      [props.tenants.tableArn],
+      ofKeys('system#dead-letters'),
+    );
     // Lost records are sent again from the file.
     this.fn.allowToReadSources(props.bucket);
     const working = [props.fanOutQueue, props.smallLane, props.bulkLane, props.finalizeQueue];
@@ -116,6 +125,11 @@ export class Reconciler extends Construct {
       'SendAgain',
       ['sqs:SendMessage'],
       working.map(({ queue }) => queue.queueArn),
+    );
+    this.fn.allow(
+      'CountDeadLetters',
+      ['sqs:GetQueueAttributes'],
+      working.map(({ dlq }) => dlq.queueArn),
     );
     // Replay of what an outage dead-lettered.
     this.fn.allow(

@@ -10,6 +10,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import {
   createQueueAcknowledger,
+  createQueueDepth,
   createQueueReceiver,
   createQueueSender,
   MAX_BATCH_BYTES,
@@ -275,6 +276,6 @@ describe('receiving', () => {
     expect(await receiver.receive(1, 1000)).toEqual([]);
 
     sqs.on(GetQueueAttributesCommand).rejects(serviceError('InternalError', 500));
-    await expect(receiver.depth()).rejects.toBeInstanceOf(DependencyUnavailableError);
+    await expect(createQueueDepth(client, URL).depth()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 });

@@ -98,6 +98,13 @@ export const oldDeadLetters: Arrangement = ({ simulation, from }) => {
       await queue.take({ ...message, sentAtMs, arrivedAtMs, visibleAtMs: arrivedAtMs });
     });
   }
+  // As the reconciler would have noted it eight days ago.
+  simulation.at(from, async () => {
+    const sinceMs = simulation.scheduler.now() - 8 * DAY_MS;
+    const note = { sinceMs, seenMs: simulation.scheduler.now() };
+    const waiting = { small: note, bulk: note, fanOut: note, finalize: note };
+    await simulation.world.admission.saveDeadLetters({ waiting });
+  });
 };
 
 /** Messages beside those that the simulation knows of. */

@@ -16,6 +16,7 @@ const answer = (change: Partial<Report> = {}): string =>
     skipped: {},
     unsent: 0,
     deadLettersDeleted: 0,
+    stoppedEarly: false,
     deadLetters: [],
     ...change,
   });

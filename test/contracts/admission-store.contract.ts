@@ -56,6 +56,16 @@ export function describeAdmissionStore(make: Make<StoreWorld>): void {
     expect(await admission.tenantsWithWork()).toEqual(['other']);
   });
 
+  test('what is known of the dead-letter queues is what was saved last', async () => {
+    const { admission } = await make();
+    expect(await admission.deadLetters()).toBeUndefined();
+    const waiting = { small: { sinceMs: START_MS, seenMs: START_MS + 1 } };
+    await admission.saveDeadLetters({ waiting, pass: { troubledAtMs: START_MS, left: 3 } });
+    expect(await admission.deadLetters()).toEqual({ waiting, pass: { troubledAtMs: START_MS, left: 3 } });
+    await admission.saveDeadLetters({ waiting: { fanOut: { sinceMs: START_MS, seenMs: START_MS } } });
+    expect(await admission.deadLetters()).toEqual({ waiting: { fanOut: { sinceMs: START_MS, seenMs: START_MS } } });
+  });
+
   test('the newest backlog stands', async () => {
     const { admission } = await make();
     expect(await admission.backlog()).toBeUndefined();

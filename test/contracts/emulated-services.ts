@@ -3,7 +3,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { createObjectStore } from '../../lambdas/adapters/s3/object-store.ts';
-import { createQueueReceiver, createQueueSender } from '../../lambdas/adapters/queue.ts';
+import { createQueueDepth, createQueueReceiver, createQueueSender } from '../../lambdas/adapters/queue.ts';
 import type { Clock } from '../../lambdas/domain/time.ts';
 import type { ObjectWorld, QueueWorld } from './world.ts';
 
@@ -69,7 +69,11 @@ export async function startServices(): Promise<EmulatedServices> {
       const deadLetterTargetArn = (await sqs.send(described)).Attributes?.['QueueArn'];
       const url = await queue({ RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 }) });
       return {
-        queue: { ...createQueueSender(sqs, url, realTime), ...createQueueReceiver(sqs, url, realTime) },
+        queue: {
+          ...createQueueSender(sqs, url, realTime),
+          ...createQueueReceiver(sqs, url, realTime),
+          ...createQueueDepth(sqs, url),
+        },
         deadLetters: createQueueReceiver(sqs, deadUrl, realTime),
         tick: async () => realTime.sleep(50),
       };

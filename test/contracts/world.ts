@@ -2,7 +2,7 @@ import type { AdmissionStore } from '../../lambdas/domain/tenants/ports.ts';
 import type { LedgerStore } from '../../lambdas/domain/ledger/ports.ts';
 import type { ObjectStore } from '../../lambdas/domain/source/ports.ts';
 import type { ProviderStore } from '../../lambdas/domain/providers/ports.ts';
-import type { QueueReceiver, QueueSender } from '../../lambdas/domain/queues/ports.ts';
+import type { QueueDepth, QueueReceiver, QueueSender } from '../../lambdas/domain/queues/ports.ts';
 import type { RecordStore } from '../../lambdas/domain/records/ports.ts';
 import type { SubmissionStore } from '../../lambdas/domain/submissions/ports.ts';
 import type { TestClock } from '../support/memory/index.ts';
@@ -19,7 +19,7 @@ export interface StoreWorld {
 
 /** An empty queue whose messages go to `deadLetters` after two receives. */
 export interface QueueWorld {
-  queue: QueueSender & QueueReceiver;
+  queue: QueueSender & QueueReceiver & QueueDepth;
   deadLetters: QueueReceiver;
   /** Lets some of the queue's time pass. */
   tick(): Promise<void>;

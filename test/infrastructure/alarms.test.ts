@@ -138,9 +138,21 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
     for (const { properties } of all) expect(properties.AlarmName.startsWith(prefix)).toBe(true);
   });
 
+  it('ring two days before a dead letter may expire, by what the reconciler measures', () => {
+    const expiring = alarms.filter(({ properties }) => properties.AlarmName.endsWith('/DeadLettersExpiring'));
+    expect(expiring.flatMap(({ properties }) => properties.metrics.map(({ name }) => name)).toSorted()).toEqual([
+      'DeadLettersAge',
+      'DeadLettersAge',
+      'FanOutDeadLettersAge',
+      'FinalizationDeadLettersAge',
+    ]);
+    // Ages count from the move, expiry from the sending: two days are left even to what had waited for as long as it could.
+    for (const { properties } of expiring)
+      expect(properties.Threshold).toBe((14 - stage.queueRetentionDays - 2) * 86_400_000);
+  });
+
   it('watch every queue for its age and what is in flight, and every dead-letter queue for what is in it', () => {
     for (const { id } of resources.filter(({ type }) => type === 'AWS::SQS::Queue')) {
-      const [age] = watching('ApproximateAgeOfOldestMessage', id);
       if (/Dlq\w{8}$/.test(id)) {
         const [depth] = watching('ApproximateNumberOfMessagesVisible', id);
         expect(depth?.properties).toMatchObject({
@@ -148,9 +160,8 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
           Threshold: 0,
           ComparisonOperator: 'GreaterThanThreshold',
         });
-        // Ages count from the move, expiry from the sending: two days are left even to what had waited for as long as it could.
-        expect(age?.properties.Threshold).toBe((14 - stage.queueRetentionDays - 2) * 86_400);
       } else {
+        const [age] = watching('ApproximateAgeOfOldestMessage', id);
         const { small, bulk } = stage.contractAgeSeconds;
         expect(age?.properties.Threshold).toBe(id.startsWith('BulkLane') ? bulk : small);
         expect(watching('ApproximateNumberOfMessagesNotVisible', id)[0]?.properties.Threshold).toBe(96_000);

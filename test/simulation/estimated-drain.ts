@@ -207,6 +207,7 @@ export class EstimatedDrain {
       ...this.#world,
       lanes: { small, bulk },
       fanOutQueue: fanOut,
+      deadLetterQueues: this.#world.queues.deadLetters,
       finalizeQueue: finalize,
       clock: this.#clock(),
       apis: [this.#provider.config],

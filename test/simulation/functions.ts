@@ -102,6 +102,7 @@ function redriveDeps(environment: Environment, options: FunctionOptions): Redriv
 export async function runReconciler(environment: Environment, options: FunctionOptions): Promise<void> {
   const deps: ReconcileDeps = {
     ...common(environment, options),
+    deadLetterQueues: environment.ports.queues.deadLetters,
     apis: APIS.map(({ config }) => config),
     settings: { ...RECONCILE_DEFAULTS, visibilityMs: visibilityMs(WORKER_TIMEOUT_MS) },
     automaticRedrive: redriveDeps(environment, options),

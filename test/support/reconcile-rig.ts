@@ -49,6 +49,7 @@ export function createReconcileRig(options: { hook?: PortHook } = {}): Reconcile
     objects: world.objects,
     lanes: { small, bulk },
     fanOutQueue: fanOut,
+    deadLetterQueues: world.queues.deadLetters,
     finalizeQueue: finalize,
     telemetry: world.telemetry,
     clock,

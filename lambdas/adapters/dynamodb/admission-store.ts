@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
 import { LANES } from '../../domain/model.ts';
-import type { AdmissionStore, OpenWork } from '../../domain/tenants/ports.ts';
+import { DEAD_LETTER_QUEUES, type AdmissionStore, type OpenWork } from '../../domain/tenants/ports.ts';
 import type { Clock } from '../../domain/time.ts';
 import { DynamoTable, parseItem, type Item, type Key } from './dynamo.ts';
 import { expr, named } from './expression.ts';
@@ -11,13 +11,17 @@ import { expr, named } from './expression.ts';
  * Items of the tenants table:
  *   pk = tenant#<id>#<shard>   `open`: map of submission id to { r: records, l: lane }
  *   pk = system                `backlog`: the newest snapshot
+ *   pk = system#dead-letters   `log`: since when the dead-letter queues hold messages
  *   pk = system#tenants        `tenants`: ids of those with open submissions, as of the reconciler's last run
  * Every write of a map costs its whole size, and an item ends at 400 KB: the shards make both far away.
  */
 const SHARDS = 8;
 const SYSTEM_KEY: Key = { pk: 'system' };
 const TENANTS_KEY: Key = { pk: 'system#tenants' };
+const DEAD_LETTERS_KEY: Key = { pk: 'system#dead-letters' };
 const MAX_ROUNDS = 3;
+
+const ALWAYS = expr`attribute_exists(#pk) OR attribute_not_exists(#pk)`;
 
 const tenantKey = (tenantId: string, shard: number): Key => ({ pk: `tenant#${tenantId}#${shard}` });
 
@@ -39,6 +43,14 @@ const backlogSchema = v.object({
     openRecords: v.object({ small: v.number(), bulk: v.number() }),
     openSubmissions: v.number(),
     troubledAtMs: v.optional(v.number(), 0),
+  }),
+});
+
+const waitSchema = v.exactOptional(v.object({ sinceMs: v.number(), seenMs: v.number() }));
+const deadLettersSchema = v.object({
+  log: v.object({
+    waiting: v.object(v.entriesFromList(DEAD_LETTER_QUEUES, waitSchema)),
+    pass: v.exactOptional(v.object({ troubledAtMs: v.number(), left: v.number() })),
   }),
 });
 
@@ -85,8 +97,17 @@ export function createAdmissionStore(client: DynamoDBDocumentClient, tableName: 
     },
 
     async saveTenantsWithWork(tenants) {
-      const always = expr`attribute_exists(#pk) OR attribute_not_exists(#pk)`;
-      await table.update(TENANTS_KEY, expr`SET #tenants = ${[...tenants]}`, always);
+      await table.update(TENANTS_KEY, expr`SET #tenants = ${[...tenants]}`, ALWAYS);
+    },
+
+    async deadLetters() {
+      const item = await table.get(DEAD_LETTERS_KEY);
+      return item && parseItem(deadLettersSchema, item, 'log of dead letters').log;
+    },
+
+    async saveDeadLetters({ waiting, pass }) {
+      const log = { waiting: { ...waiting }, ...(pass && { pass: { ...pass } }) };
+      await table.update(DEAD_LETTERS_KEY, expr`SET #log = ${log}`, ALWAYS);
     },
 
     async backlog() {

@@ -47,6 +47,9 @@ export interface QueueReceiver extends QueueAcknowledger {
   receive(max: number, visibilityMs: number): Promise<Delivery[]>;
   /** Lets others receive deliveries again at once. What this fails for is visible after its time anyway. */
   release(deliveries: readonly Pick<Delivery, 'receipt'>[]): Promise<void>;
-  /** Approximate number of visible messages. */
+}
+
+export interface QueueDepth {
+  /** Approximate number of messages: visible, delayed and in flight. */
   depth(): Promise<number>;
 }

@@ -3,10 +3,10 @@ import type { SettleDeps } from '../ledger/settlement.ts';
 import type { Lane } from '../model.ts';
 import type { ProviderConfig } from '../providers/config.ts';
 import type { ProviderStore } from '../providers/ports.ts';
-import type { QueueSender } from '../queues/ports.ts';
+import type { QueueDepth, QueueSender } from '../queues/ports.ts';
 import type { RedriveDeps } from '../redrive/run.ts';
 import type { ObjectStore } from '../source/ports.ts';
-import type { AdmissionStore } from '../tenants/ports.ts';
+import type { AdmissionStore, DeadLetterQueue } from '../tenants/ports.ts';
 
 export interface ReconcileDeps extends SettleDeps {
   ledger: LedgerStore;
@@ -15,6 +15,7 @@ export interface ReconcileDeps extends SettleDeps {
   providers: ProviderStore;
   fanOutQueue: QueueSender;
   lanes: Readonly<Record<Lane, QueueSender>>;
+  deadLetterQueues: Readonly<Record<DeadLetterQueue, QueueDepth>>;
   /** The providers with the rates of the stage: how long a backlog may take before silence means loss. */
   apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
   settings: ReconcileSettings;

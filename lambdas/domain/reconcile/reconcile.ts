@@ -1,13 +1,11 @@
 import pLimit from 'p-limit';
 import { isPassingFailure } from '../errors.ts';
 import { LANES, OPEN_STATES } from '../model.ts';
-import { REASONS, REASON_CODES } from '../reasons.ts';
 import { type BacklogSnapshot, lossThresholds, takeSnapshot } from './backlog.ts';
 import { type CheckResult, checkSubmission } from './check-submission.ts';
-import type { ReconcileDeps, LossThresholds } from './deps.ts';
+import { measureDeadLetters, redriveAfterOutage } from './dead-letters.ts';
+import type { ReconcileDeps } from './deps.ts';
 import { recountOpenWork } from './open-work.ts';
-import { redrive } from '../redrive/redrive.ts';
-import { MAX_REDRIVES } from '../redrive/request.ts';
 import type { EventFields } from '../telemetry.ts';
 import type { TimeBudget } from '../time.ts';
 
@@ -31,6 +29,7 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
   await deps.admission.saveBacklog(snapshot.backlog);
   const thresholds = lossThresholds(deps, snapshot);
   await attempt(deps, {}, async () => recountOpenWork(deps, snapshot.openWork));
+  const deadLetters = await attempt(deps, {}, async () => measureDeadLetters(deps));
   const due = await deps.submissions.listDue({ nowMs: deps.clock.now(), limit: deps.settings.submissionsPerRun });
   const isOver = (): boolean => budget.remainingMs() < deps.settings.reserveMs;
   const results = await pLimit(deps.settings.parallel).map(due, async ({ submissionId, tenantId, lane }) => {
@@ -40,7 +39,7 @@ export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promis
     );
   });
   const done = results.filter((result) => result !== undefined);
-  const replayed = await redriveAfterOutage(deps, thresholds, budget);
+  const replayed = await redriveAfterOutage(deps, thresholds, deadLetters, budget);
   const actions = done.reduce((sum, result) => sum + result.actions, replayed);
   report(deps, snapshot, done);
   return { submissions: done.length, postponed: due.length - done.length, actions };
@@ -83,34 +82,4 @@ function report({ telemetry }: ReconcileDeps, snapshot: BacklogSnapshot, results
   gauge('outbox_age', { ageMs: outboxAgeMs });
   gauge('conservation_difference', { count: results.reduce((sum, { difference }) => sum + difference, 0) });
   telemetry.emit({ name: 'reconciled', level: 'info', count: results.length });
-}
-
-const OUTAGE_REASONS = REASON_CODES.filter((code) => REASONS[code].outage);
-
-/**
- * Replays what providers' outages dead-lettered, in the half hour after every provider works again. How often a record is replayed is
- * bounded, so a provider that comes and goes cannot keep it going for ever; one replay is left to operators.
- *
- * @returns how many records were replayed.
- */
-async function redriveAfterOutage(
-  { automaticRedrive, settings, clock, telemetry }: ReconcileDeps,
-  { troubledAtMs }: LossThresholds,
-  budget: TimeBudget,
-): Promise<number> {
-  const calmMs = clock.now() - troubledAtMs;
-  if (!automaticRedrive || calmMs < settings.calmMs || calmMs > settings.redriveWithinMs) return 0;
-  const request = {
-    mode: 'dead_letter_queue',
-    reason: OUTAGE_REASONS,
-    dryRun: false,
-    maxRedrives: MAX_REDRIVES - 1,
-    limit: settings.redrivesPerRun,
-  };
-  try {
-    return (await redrive(automaticRedrive, request, budget)).replayed;
-  } catch (error) {
-    telemetry.emit({ name: 'unexpected_error', level: isPassingFailure(error) ? 'warn' : 'error', error });
-    return 0;
-  }
 }

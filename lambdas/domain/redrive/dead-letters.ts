@@ -19,6 +19,7 @@ const EMPTY_RECEIVES = 3;
  */
 export async function drainDeadLetters(run: Run): Promise<RedriveReport> {
   for (const lane of lanesOf(run)) await drainLane(run, lane, () => isOver(run), drainOne);
+  run.report.report.stoppedEarly = isOver(run);
   return run.report.finish();
 }
 

@@ -61,6 +61,8 @@ export interface RedriveReport {
   unsent: number;
   /** Messages taken out of dead-letter queues: their records were replayed, or have their outcome. */
   deadLettersDeleted: number;
+  /** A drain that reached its limit or the end of its time: another run goes on with what this one has not seen. */
+  stoppedEarly: boolean;
   /** The first dead letters that a dry run has looked at, without what the customer sent. */
   deadLetters: DeadLetterInfo[];
   /** Set when the redrive stopped before its end: send the same request with it as `cursor`. */
@@ -115,6 +117,7 @@ export class ReportBuilder {
       skipped: {},
       unsent: 0,
       deadLettersDeleted: 0,
+      stoppedEarly: false,
       deadLetters: [],
     };
   }

@@ -13,6 +13,20 @@ export interface AdmissionStore {
   /** The newest snapshot of the whole system's backlog, made by the reconciler. */
   backlog(): Promise<Backlog | undefined>;
   saveBacklog(backlog: Backlog): Promise<void>;
+  /** What the reconciler's last run knew of the dead-letter queues; undefined before the first. */
+  deadLetters(): Promise<DeadLetterLog | undefined>;
+  saveDeadLetters(log: DeadLetterLog): Promise<void>;
+}
+
+export const DEAD_LETTER_QUEUES = ['small', 'bulk', 'fanOut', 'finalize'] as const;
+export type DeadLetterQueue = (typeof DEAD_LETTER_QUEUES)[number];
+
+/** Since when the dead-letter queues hold messages, and what the automatic redrive has seen of them. */
+export interface DeadLetterLog {
+  /** Of queues that hold messages: since when one of their messages was there at every look, and when the last one was seen. */
+  waiting: Partial<Record<DeadLetterQueue, { sinceMs: number; seenMs: number }>>;
+  /** The last pass of the automatic redrive that came to the end of the lanes' queues and replayed nothing: after which outage, and how many messages it left. */
+  pass?: { troubledAtMs: number; left: number };
 }
 
 export interface OpenWork {

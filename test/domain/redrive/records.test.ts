@@ -37,6 +37,7 @@ describe('a dry run', () => {
       skipped: { not_helpful: 1, exhausted: 1 },
       unsent: 0,
       deadLettersDeleted: 0,
+      stoppedEarly: false,
       deadLetters: [],
     });
     expect([rig.world.inspect.records(SUBMISSION_ID), rig.stored()]).toEqual(before);

@@ -1,8 +1,9 @@
-import type { AdmissionStore, Backlog, OpenWork } from '../../../lambdas/domain/tenants/ports.ts';
+import type { AdmissionStore, Backlog, DeadLetterLog, OpenWork } from '../../../lambdas/domain/tenants/ports.ts';
 
 export function createMemoryAdmission(): AdmissionStore {
   const tenants = new Map<string, Map<string, OpenWork>>();
   let newest: Backlog | undefined;
+  let deadLetterLog: DeadLetterLog | undefined;
   let withWork: string[] = [];
 
   return {
@@ -22,6 +23,12 @@ export function createMemoryAdmission(): AdmissionStore {
     },
     async saveTenantsWithWork(ids) {
       withWork = [...ids];
+    },
+    async deadLetters() {
+      return structuredClone(deadLetterLog);
+    },
+    async saveDeadLetters(log) {
+      deadLetterLog = structuredClone(log);
     },
     async backlog() {
       return structuredClone(newest);

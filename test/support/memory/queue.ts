@@ -1,4 +1,10 @@
-import type { Delivery, OutgoingMessage, QueueReceiver, QueueSender } from '../../../lambdas/domain/queues/ports.ts';
+import type {
+  Delivery,
+  OutgoingMessage,
+  QueueDepth,
+  QueueReceiver,
+  QueueSender,
+} from '../../../lambdas/domain/queues/ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random } from '../../../lambdas/domain/time.ts';
 
 export interface StoredMessage {
@@ -14,7 +20,7 @@ export interface StoredMessage {
   receipt?: string;
 }
 
-export interface MemoryQueue extends QueueSender, QueueReceiver {
+export interface MemoryQueue extends QueueSender, QueueReceiver, QueueDepth {
   readonly name: string;
   /** Everything in the queue, in the order of sending: visible, delayed and in flight. */
   messages(): StoredMessage[];
@@ -118,7 +124,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue & { 
       release(deliveries);
     },
     async depth() {
-      return visible().length;
+      return stored.length;
     },
     messages: () => structuredClone(stored),
     duplicate(messageId) {
