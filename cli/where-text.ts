@@ -65,6 +65,20 @@ export function describeSubmission({ submission, ledger }: Found, waiting: Waiti
   ];
 }
 
+/** One line about a submission that a search has found. */
+export function describeFound({
+  submissionId,
+  state,
+  fileName,
+  source,
+  reference,
+  fanOut,
+  createdAtMs,
+}: Submission): string {
+  const file = `${fileName ?? source.key}${reference === undefined ? '' : `, reference "${reference}"`}`;
+  return `  ${submissionId}  ${time(createdAtMs)}  ${state}, ${fanOut.records} records${fanOut.done ? '' : ' so far'}: ${file}`;
+}
+
 /** Which part of the pipeline has to move next. */
 function stageOf({ outboxPending, fanOut, state, finalize, source }: Submission, nowMs: number): string {
   if (outboxPending) return 'accepted; its fan-out message is not known to be sent, the reconciler sends it';

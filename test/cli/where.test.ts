@@ -18,7 +18,10 @@ async function where(stored: Stored, ...args: string[]): Promise<string> {
   await clock.advance(180_000);
   await runWhere(
     {
-      submissions: { getWithLedger: async () => (submission === undefined ? undefined : { submission, ledger }) },
+      submissions: {
+        getWithLedger: async () => (submission === undefined ? undefined : { submission, ledger }),
+        listByTenant: async () => ({ items: submission === undefined ? [] : [submission], unreadable: [] }),
+      },
       records: {
         getMany: async (keys) => rows.filter((row) => keys.some(({ recordNo }) => recordNo === row.recordNo)),
       },
