@@ -64,6 +64,8 @@ export interface FanOutProgress {
 export interface FinalizeProgress {
   /** 1-based number of the next part to write. */
   nextPart: number;
+  /** When finalization began, or the newest part was complete. Leases do not move it, as they do `progressAtMs`. */
+  partAtMs?: number;
   leaseOwner?: string;
   leaseUntilMs?: number;
 }

@@ -19,6 +19,7 @@ export const reconcilerEnvironment = v.object({
   LANE_VISIBILITY_SECONDS: wholeNumber(1),
   /** The least silence after which a record's message counts as lost. */
   LOST_AFTER_SECONDS: wholeNumber(1),
+  PREPARE_DLQ_URL: shared.PREPARE_DLQ_URL,
   FANOUT_DLQ_URL: shared.FANOUT_DLQ_URL,
   FINALIZE_DLQ_URL: shared.FINALIZE_DLQ_URL,
   SMALL_DLQ_URL: shared.SMALL_DLQ_URL,

@@ -57,6 +57,7 @@ const deps: ReconcileDeps = {
   deadLetterQueues: {
     small: createQueueDepth(sqs, env.SMALL_DLQ_URL),
     bulk: createQueueDepth(sqs, env.BULK_DLQ_URL),
+    prepare: createQueueDepth(sqs, env.PREPARE_DLQ_URL),
     fanOut: createQueueDepth(sqs, env.FANOUT_DLQ_URL),
     finalize: createQueueDepth(sqs, env.FINALIZE_DLQ_URL),
   },

@@ -183,6 +183,7 @@ const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   open_records: LANE_METRICS.openRecords,
   oldest_unfinished: LANE_METRICS.oldestUnfinished,
   dead_letters_age: LANE_METRICS.deadLettersAge,
+  dead_letters_age_prepare: SERVICE_METRICS.prepareDeadLettersAge,
   dead_letters_age_fanOut: SERVICE_METRICS.fanOutDeadLettersAge,
   dead_letters_age_finalize: SERVICE_METRICS.finalizationDeadLettersAge,
   breaker_open: PROVIDER_METRICS.breakerOpen,
@@ -193,6 +194,7 @@ const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   open_finalizing: SERVICE_METRICS.openFinalizing,
   open_cancelling: SERVICE_METRICS.openCancelling,
   stalled_fan_outs: SERVICE_METRICS.stalledFanOuts,
+  stalled_results: SERVICE_METRICS.stalledResults,
   outbox_age: SERVICE_METRICS.outboxAge,
   conservation_difference: SERVICE_METRICS.conservationDifference,
 };

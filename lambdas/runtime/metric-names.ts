@@ -136,9 +136,11 @@ export const SERVICE_METRICS = {
   /** Providers whose calls are stopped, by an open breaker, a pause that they asked for, or a refused credential. */
   troubledProviders: count('TroubledProviders', 'reconciler'),
   stalledFanOuts: count('StalledFanOuts', 'reconciler'),
+  stalledResults: count('StalledResults', 'reconciler'),
   /** Age of the oldest submission whose fan-out message is not known to be sent. */
   outboxAge: milliseconds('OutboxAge', 'reconciler'),
   /** As of the lanes. */
+  prepareDeadLettersAge: milliseconds('PrepareDeadLettersAge', 'reconciler'),
   fanOutDeadLettersAge: milliseconds('FanOutDeadLettersAge', 'reconciler'),
   finalizationDeadLettersAge: milliseconds('FinalizationDeadLettersAge', 'reconciler'),
   /** Outcomes beyond the end of a file: anything but 0 is a defect. Of open submissions every time one is looked after, and of those that end. */

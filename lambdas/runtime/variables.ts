@@ -87,6 +87,7 @@ export const shared = {
   PREPARE_QUEUE_URL: text,
   SMALL_QUEUE_URL: text,
   BULK_QUEUE_URL: text,
+  PREPARE_DLQ_URL: text,
   FANOUT_DLQ_URL: text,
   FINALIZE_DLQ_URL: text,
   SMALL_DLQ_URL: text,

@@ -73,6 +73,16 @@ export class Finalizer extends Construct {
   }
 
   #addAlarms({ alarms, stageName }: FunctionSettings): void {
+    addAlarm(this, 'ResultsStalled', alarms, {
+      metric: pipelineMetric(SERVICE_METRICS.stalledResults, { stageName, by: 'reconciler', statistic: 'Maximum' }),
+      threshold: 1,
+      periods: 5,
+      datapoints: 4,
+      severity: 'page',
+      description:
+        'Results of a submission have not got on for ten minutes, although they are tried again: look for its submission in the log of the finalizer.',
+      runbookSection: 'results-stalled',
+    });
     watchNewerMessages(this, {
       alarms,
       what: 'The finalize queue',

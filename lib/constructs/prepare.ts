@@ -4,7 +4,9 @@ import { Construct } from 'constructs';
 import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { prepareEnvironment } from '../../lambdas/prepare/env.ts';
+import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
 
@@ -25,13 +27,26 @@ const TIMEOUT_SECONDS = 900;
 /** The queue of files to prepare. It stands beside its function, since fan-out sends to it and is sent to by it. */
 export const prepareRequests = (
   scope: Construct,
-  { queue, contractAgeSeconds }: { queue: QueueSettings; contractAgeSeconds: Readonly<Record<LaneName, number>> },
+  {
+    settings: { stageName },
+    queue,
+    contractAgeSeconds,
+  }: {
+    settings: FunctionSettings;
+    queue: QueueSettings;
+    contractAgeSeconds: Readonly<Record<LaneName, number>>;
+  },
 ): QueueWithDlq =>
   new QueueWithDlq(scope, 'PrepareRequests', {
     ...queue,
     // Files of both lanes come through here, so the shorter promise counts.
     contractAgeSeconds: Math.min(...Object.values(contractAgeSeconds)),
     visibilityTimeoutSeconds: visibilityTimeoutSeconds(TIMEOUT_SECONDS),
+    deadLettersAge: pipelineMetric(SERVICE_METRICS.prepareDeadLettersAge, {
+      stageName,
+      by: 'reconciler',
+      statistic: 'Maximum',
+    }),
     holds: 'files to be unpacked or decoded',
   });
 

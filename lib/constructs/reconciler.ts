@@ -25,6 +25,7 @@ export interface ReconcilerProps {
   readonly records: ITable;
   readonly providers: ITable;
   readonly tenants: ITable;
+  readonly prepareQueue: QueueWithDlq;
   readonly fanOutQueue: QueueWithDlq;
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
@@ -60,6 +61,7 @@ export class Reconciler extends Construct {
         LANE_VISIBILITY_SECONDS: String(props.laneVisibilitySeconds),
         LOST_AFTER_SECONDS: String(props.lostAfterSeconds),
         AUTOMATIC_REDRIVE: props.automaticRedrive ? 'on' : 'off',
+        PREPARE_DLQ_URL: props.prepareQueue.dlq.queueUrl,
         FANOUT_DLQ_URL: props.fanOutQueue.dlq.queueUrl,
         FINALIZE_DLQ_URL: props.finalizeQueue.dlq.queueUrl,
         SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
@@ -129,7 +131,7 @@ export class Reconciler extends Construct {
     this.fn.allow(
       'CountDeadLetters',
       ['sqs:GetQueueAttributes'],
-      working.map(({ dlq }) => dlq.queueArn),
+      [props.prepareQueue, ...working].map(({ dlq }) => dlq.queueArn),
     );
     // Replay of what an outage dead-lettered.
     this.fn.allow(

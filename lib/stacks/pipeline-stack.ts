@@ -90,6 +90,7 @@ export class PipelineStack extends Stack {
     new Reconciler(this, 'Reconciliation', {
       ...common,
       ...lanes,
+      prepareQueue,
       fanOutQueue: fanOut.queue,
       submissionDeadlineHours,
       laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,

@@ -107,10 +107,20 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
       await submissions.checkpointFinalize(SUBMISSION_ID, 'a', { nextPart: 4 }, { nowMs, leaseMs: LEASE_MS });
 
       const late = await submissions.checkpointFinalize(SUBMISSION_ID, 'a', { nextPart: 2 }, 'release');
-      expect(late.finalize).toEqual({ nextPart: 4, leaseOwner: 'a', leaseUntilMs: nowMs + LEASE_MS });
+      expect(late.finalize).toEqual({
+        nextPart: 4,
+        partAtMs: expect.any(Number),
+        leaseOwner: 'a',
+        leaseUntilMs: nowMs + LEASE_MS,
+      });
 
-      const released = await submissions.checkpointFinalize(SUBMISSION_ID, 'a', { nextPart: 5 }, 'release');
-      expect(released.finalize).toEqual({ nextPart: 5 });
+      const released = await submissions.checkpointFinalize(
+        SUBMISSION_ID,
+        'a',
+        { nextPart: 5, partAtMs: nowMs },
+        'release',
+      );
+      expect(released.finalize).toEqual({ nextPart: 5, partAtMs: nowMs });
       expect(await submissions.claimFinalize(claim('b'))).toMatchObject({
         outcome: 'claimed',
         submission: { finalize: { nextPart: 5, leaseOwner: 'b' } },

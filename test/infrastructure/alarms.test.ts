@@ -145,6 +145,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       'DeadLettersAge',
       'FanOutDeadLettersAge',
       'FinalizationDeadLettersAge',
+      'PrepareDeadLettersAge',
     ]);
     // Ages count from the move, expiry from the sending: two days are left even to what had waited for as long as it could.
     for (const { properties } of expiring)

@@ -37,7 +37,7 @@ export function submissionFinalize(table: SubmissionTable): Finalize {
         chunks === 0 ? expr`attribute_not_exists(#closedChunks)` : expr`size(#closedChunks) = ${chunks}`;
       const { applied, stored } = await table.change(
         submissionId,
-        expr`SET #state = ${'finalizing'}, #finalize = ${{ nextPart: 1 }}, #finalizingBy = ${token},
+        expr`SET #state = ${'finalizing'}, #finalize = ${{ nextPart: 1, partAtMs: nowMs }}, #finalizingBy = ${token},
           #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}`,
         expr`${isIn('state', ['processing', 'cancelling'])} AND #fanOut.#done = ${true} AND ${allClosed}`,
       );
@@ -55,12 +55,13 @@ export function submissionFinalize(table: SubmissionTable): Finalize {
         : refusal(changed.stored, nowMs);
     },
 
-    async checkpointFinalize(submissionId, owner, { nextPart }, lease) {
+    async checkpointFinalize(submissionId, owner, { nextPart, partAtMs }, lease) {
+      const part = partAtMs === undefined ? expr`` : expr`, #finalize.#partAtMs = ${partAtMs}`;
       const movedAtMs = lease === 'release' ? table.now() : lease.nowMs;
       const changed = await table.change(
         submissionId,
         expr`SET #finalize.#nextPart = ${nextPart}, #finalize.#leaseUntilMs = ${leaseEnd(lease)},
-          #updatedAtMs = ${movedAtMs}, #progressAtMs = ${movedAtMs}`,
+          #updatedAtMs = ${movedAtMs}, #progressAtMs = ${movedAtMs}${part}`,
         expr`#state = ${'finalizing'} AND #finalize.#leaseOwner = ${owner} AND #finalize.#nextPart <= ${nextPart}`,
       );
       return mustOwn(changed, 'finalize', owner, submissionId);

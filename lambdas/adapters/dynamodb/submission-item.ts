@@ -100,7 +100,7 @@ const metaSchema = v.object({
   outboxPending: v.boolean(),
   generation: v.number(),
   resultsVersion: v.number(),
-  finalize: v.exactOptional(v.object({ nextPart: v.number(), ...lease })),
+  finalize: v.exactOptional(v.object({ nextPart: v.number(), partAtMs: v.exactOptional(v.number()), ...lease })),
   finalCounts: v.exactOptional(
     v.object({
       total: v.nullable(v.number()),

@@ -39,14 +39,14 @@ export class FinalizeLease {
   /** Renews the lease. Throws LeaseLostError: then nothing more may be written. */
   async confirm(): Promise<void> {
     const nowMs = this.#clock.now();
-    await this.#checkpoint({ nowMs, leaseMs: this.#leaseMs });
-    this.#renewedMs = nowMs;
+    await this.#renew(nowMs);
   }
 
   /** Notes that `part` is complete. Throws LeaseLostError. */
   async complete(part: number): Promise<void> {
     this.#nextPart = Math.max(this.#nextPart, part + 1);
-    await this.confirm();
+    const nowMs = this.#clock.now();
+    await this.#renew(nowMs, { partAtMs: nowMs });
   }
 
   /** Gives the lease up, so that the next slice need not wait for its end. Throws LeaseLostError. */
@@ -54,8 +54,16 @@ export class FinalizeLease {
     await this.#checkpoint('release');
   }
 
-  async #checkpoint(lease: { nowMs: number; leaseMs: number } | 'release'): Promise<void> {
+  async #renew(nowMs: number, part: { partAtMs?: number } = {}): Promise<void> {
+    await this.#checkpoint({ nowMs, leaseMs: this.#leaseMs }, part);
+    this.#renewedMs = nowMs;
+  }
+
+  async #checkpoint(
+    lease: { nowMs: number; leaseMs: number } | 'release',
+    part: { partAtMs?: number } = {},
+  ): Promise<void> {
     const nextPart = this.#nextPart;
-    await this.#store.checkpointFinalize(this.#submissionId, this.owner, { nextPart }, lease);
+    await this.#store.checkpointFinalize(this.#submissionId, this.owner, { nextPart, ...part }, lease);
   }
 }

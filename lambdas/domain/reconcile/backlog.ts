@@ -13,6 +13,8 @@ export interface BacklogSnapshot {
   openByState: Record<OpenState, number>;
   providers: ProviderHealth[];
   stalledFanOuts: number;
+  /** Submissions whose results have not got on for `settings.resultsStalledMs`. */
+  stalledResults: number;
   /** What is open, by tenant. */
   openWork: Map<string, OpenWork[]>;
   /** Age of the oldest submission whose fan-out message is not known to be sent; 0 when there is none. */
@@ -50,6 +52,7 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
     openByState: { accepted: 0, processing: 0, finalizing: 0, cancelling: 0 },
     providers,
     stalledFanOuts: 0,
+    stalledResults: 0,
     openWork: new Map(),
     outboxAgeMs: 0,
   };
@@ -65,7 +68,17 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
 }
 
 function add(snapshot: BacklogSnapshot, submission: Submission, { settings }: ReconcileDeps): void {
-  const { submissionId, tenantId, lane = 'bulk', state, createdAtMs, outboxPending, fanOut, progressAtMs } = submission;
+  const {
+    submissionId,
+    tenantId,
+    lane = 'bulk',
+    state,
+    createdAtMs,
+    outboxPending,
+    fanOut,
+    finalize,
+    progressAtMs,
+  } = submission;
   const { backlog } = snapshot;
   const ageMs = Math.max(0, backlog.asOfMs - createdAtMs);
   backlog.openSubmissions += 1;
@@ -78,6 +91,9 @@ function add(snapshot: BacklogSnapshot, submission: Submission, { settings }: Re
   if (outboxPending) snapshot.outboxAgeMs = Math.max(snapshot.outboxAgeMs, ageMs);
   const silentMs = backlog.asOfMs - Math.max(progressAtMs, fanOut.leaseUntilMs ?? 0);
   if (!fanOut.done && silentMs >= settings.stalledMs) snapshot.stalledFanOuts += 1;
+  // Neither leases nor their renewals count: a finalizer that fails again and again takes a new one each time.
+  const partAgeMs = backlog.asOfMs - (finalize?.partAtMs ?? progressAtMs);
+  if (state === 'finalizing' && partAgeMs >= settings.resultsStalledMs) snapshot.stalledResults += 1;
 }
 
 /** How long a submission waits for its end: since it was accepted, or, where it is being replayed, since anything of it last moved. */

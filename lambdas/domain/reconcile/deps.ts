@@ -38,6 +38,8 @@ export interface ReconcileSettings {
   outboxAgeMs: number;
   /** Silence after which a slice of fan-out or finalization whose lease has ended counts as stalled. */
   stalledMs: number;
+  /** Time without a written part after which results count as stalled: twice what one invocation of the finalizer may take. */
+  resultsStalledMs: number;
   /** The least silence after which a record's message counts as lost. */
   lostMs: number;
   /** The least time between two repetitions of one record's message. */
@@ -64,6 +66,7 @@ export const RECONCILE_DEFAULTS = {
   reserveMs: 12_000,
   outboxAgeMs: MINUTE_MS / 2,
   stalledMs: 2 * MINUTE_MS,
+  resultsStalledMs: 10 * MINUTE_MS,
   lostMs: 10 * MINUTE_MS,
   resendEveryMs: 60 * MINUTE_MS,
   maxResends: 5,

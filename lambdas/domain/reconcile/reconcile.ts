@@ -65,7 +65,7 @@ async function attempt<T>(
 }
 
 function report({ telemetry }: ReconcileDeps, snapshot: BacklogSnapshot, results: readonly CheckResult[]): void {
-  const { backlog, oldestMs, openByState, providers, stalledFanOuts, outboxAgeMs } = snapshot;
+  const { backlog, oldestMs, openByState, providers, stalledFanOuts, stalledResults, outboxAgeMs } = snapshot;
   const gauge = (outcome: string, fields: EventFields): void =>
     telemetry.emit({ name: 'gauge', level: 'debug', outcome, ...fields });
   for (const lane of LANES) {
@@ -79,6 +79,7 @@ function report({ telemetry }: ReconcileDeps, snapshot: BacklogSnapshot, results
   gauge('troubled_providers', { count: providers.filter(({ isOpen, isBlocked }) => isOpen || isBlocked).length });
   for (const state of OPEN_STATES) gauge(`open_${state}`, { count: openByState[state] });
   gauge('stalled_fan_outs', { count: stalledFanOuts });
+  gauge('stalled_results', { count: stalledResults });
   gauge('outbox_age', { ageMs: outboxAgeMs });
   gauge('conservation_difference', { count: results.reduce((sum, { difference }) => sum + difference, 0) });
   telemetry.emit({ name: 'reconciled', level: 'info', count: results.length });

@@ -93,7 +93,7 @@ export interface SubmissionStore {
   checkpointFinalize(
     submissionId: string,
     owner: string,
-    progress: Pick<FinalizeProgress, 'nextPart'>,
+    progress: Pick<FinalizeProgress, 'nextPart' | 'partAtMs'>,
     lease: { nowMs: number; leaseMs: number } | 'release',
   ): Promise<Submission>;
   /** `finalizing` to a closed state; removes it from the open index. Throws LeaseLostError when `owner` lost the lease. */

@@ -109,9 +109,9 @@ const FAILING: readonly Drill[] = [
   },
   {
     fault: 'the finalizer cannot read records',
-    lastsFor: 12,
+    lastsFor: 20,
     silentWithin: 16,
-    rings: { 'Finalization/Finalizer/DependencyFailures': 11 },
+    rings: { 'Finalization/Finalizer/DependencyFailures': 11, 'Finalization/ResultsStalled': 17 },
     arrange: ill('finalize', { what: 'failing', port: 'records' }),
   },
   {

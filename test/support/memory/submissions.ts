@@ -156,7 +156,7 @@ export function createMemorySubmissions(
       const stored = table.find(submissionId);
       const working = stored?.state === 'processing' || stored?.state === 'cancelling';
       if (!stored || !working || !stored.fanOut.done || stored.closedChunks.size !== chunks) return false;
-      Object.assign(stored, { state: 'finalizing', finalize: { nextPart: 1 } });
+      Object.assign(stored, { state: 'finalizing', finalize: { nextPart: 1, partAtMs: nowMs } });
       touch(stored, nowMs);
       return true;
     },
@@ -170,12 +170,13 @@ export function createMemorySubmissions(
       stored.updatedAtMs = nowMs;
       return claimed(stored);
     },
-    async checkpointFinalize(submissionId, owner, { nextPart }, lease) {
+    async checkpointFinalize(submissionId, owner, { nextPart, partAtMs }, lease) {
       const stored = table.require(submissionId);
       mustOwn(stored.finalize, owner, submissionId);
       if (stored.state !== 'finalizing' || !stored.finalize || nextPart < stored.finalize.nextPart)
         return visible(stored);
       stored.finalize.nextPart = nextPart;
+      if (partAtMs !== undefined) stored.finalize.partAtMs = partAtMs;
       renew(stored.finalize, lease);
       touch(stored, progressTime(lease));
       return visible(stored);
