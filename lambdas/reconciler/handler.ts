@@ -37,6 +37,7 @@ const stores = {
   },
   telemetry,
   clock,
+  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
   apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
 };
 
@@ -51,7 +52,6 @@ const automaticRedrive: RedriveDeps = {
 
 const deps: ReconcileDeps = {
   ...stores,
-  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
   deadLetterQueues: {

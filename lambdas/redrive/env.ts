@@ -7,6 +7,7 @@ export const redriveEnvironment = v.object({
   ...common,
   SUBMISSIONS_TABLE: shared.SUBMISSIONS_TABLE,
   RECORDS_TABLE: shared.RECORDS_TABLE,
+  PROVIDERS_TABLE: shared.PROVIDERS_TABLE,
   BUCKET: shared.BUCKET,
   SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,

@@ -1,5 +1,6 @@
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
+import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { createQueueReceiver, createQueueSender } from '../adapters/queue.ts';
@@ -38,6 +39,7 @@ const deps: RedriveDeps = {
   },
   telemetry,
   clock,
+  providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
   apis: Object.entries(env.PROVIDER_RATES).map(([name, ratePerSecond]) => ({ name, ratePerSecond })),
   settings: { ...REDRIVE_DEFAULTS, deadlineMs: env.SUBMISSION_DEADLINE_HOURS * HOUR_MS },
 };

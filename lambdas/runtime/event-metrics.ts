@@ -188,6 +188,8 @@ const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   dead_letters_age_finalize: SERVICE_METRICS.finalizationDeadLettersAge,
   breaker_open: PROVIDER_METRICS.breakerOpen,
   provider_blocked: PROVIDER_METRICS.blocked,
+  granted_rate: PROVIDER_METRICS.grantedRate,
+  canary_distrusted: PROVIDER_METRICS.canaryDistrusted,
   troubled_providers: SERVICE_METRICS.troubledProviders,
   open_accepted: SERVICE_METRICS.openAccepted,
   open_processing: SERVICE_METRICS.openProcessing,

@@ -94,6 +94,10 @@ export const PROVIDER_METRICS = {
   /** Measured by the reconciler every minute, 0 or 1: the breaker lets no call through; the provider asked for a pause or refuses our credential. */
   breakerOpen: count('ProviderBreakerOpen', 'reconciler'),
   blocked: count('ProviderBlocked', 'reconciler'),
+  /** Calls per second that the fleet grants itself, each minute: fewer than configured while calls are refused although paced. */
+  grantedRate: count('ProviderGrantedRate', 'reconciler'),
+  /** 0 or 1: the canary is known to be answered without data although records get data. */
+  canaryDistrusted: count('ProviderCanaryDistrusted', 'reconciler'),
 } as const;
 
 /** The functions that count their own errors. */

@@ -8,18 +8,21 @@ import { pipelineMetric } from './metrics.ts';
 import type { FunctionSettings } from './pipeline-function.ts';
 
 export interface ProviderAlarmsProps {
-  readonly provider: Pick<ProviderConfig, 'name'>;
+  readonly provider: Pick<ProviderConfig, 'name' | 'ratePerSecond'>;
   readonly settings: FunctionSettings;
 }
 
 /** Calls refused with 429 in five minutes before the alarm rings: paced calls are hardly ever refused. */
 const THROTTLED_THRESHOLD = 5;
 
+/** Below this share of what is configured the granted rate is worth a ticket. */
+const GRANTED_SHARE_THRESHOLD = 0.8;
+
 const FIVE_MINUTES = { statistic: 'Sum', period: Duration.minutes(5) };
 
 /** The alarms about one provider. */
 export class ProviderAlarms extends Construct {
-  constructor(scope: Construct, id: string, { provider: { name }, settings }: ProviderAlarmsProps) {
+  constructor(scope: Construct, id: string, { provider: { name, ratePerSecond }, settings }: ProviderAlarmsProps) {
     super(scope, id);
     const { stageName, alarms } = settings;
     const common = {
@@ -56,6 +59,36 @@ export class ProviderAlarms extends Construct {
       severity: 'ticket',
       description: `The provider ${name} refuses calls with 429: compare its limit with ratePerSecond and find out who else uses the account.`,
       runbookSection: 'provider-throttles',
+    });
+    addAlarm(this, 'PaceLowered', alarms, {
+      ...common,
+      metric: pipelineMetric(PROVIDER_METRICS.grantedRate, {
+        ...told,
+        by: 'reconciler',
+        statistic: 'Minimum',
+        period: Duration.minutes(1),
+      }),
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: ratePerSecond * GRANTED_SHARE_THRESHOLD,
+      // After a few refused calls in passing the pace is back within six minutes.
+      periods: 15,
+      datapoints: 10,
+      severity: 'ticket',
+      description: `The provider ${name} allows less than the configured ${ratePerSecond} calls/s, and the fleet calls at the rate that this alarm shows: agree on a limit with the provider and set ratePerSecond to it.`,
+      runbookSection: 'pace-lowered',
+    });
+    addAlarm(this, 'CanaryRefused', alarms, {
+      ...common,
+      metric: pipelineMetric(PROVIDER_METRICS.canaryDistrusted, {
+        ...told,
+        by: 'reconciler',
+        statistic: 'Maximum',
+        period: Duration.minutes(1),
+      }),
+      threshold: 1,
+      severity: 'ticket',
+      description: `The canary of the provider ${name} is answered without data while records get data: set a lookup that always has data as canary in config/providers.ts.`,
+      runbookSection: 'canary-refused',
     });
     addAlarm(this, 'CredentialRefused', alarms, {
       ...common,

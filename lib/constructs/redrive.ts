@@ -13,6 +13,7 @@ export interface RedriveProps {
   readonly bucket: IBucket;
   readonly submissions: ITable;
   readonly records: ITable;
+  readonly providers: ITable;
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
 }
@@ -33,6 +34,7 @@ export class Redrive extends Construct {
       environment: {
         SUBMISSIONS_TABLE: props.submissions.tableName,
         RECORDS_TABLE: props.records.tableName,
+        PROVIDERS_TABLE: props.providers.tableName,
         BUCKET: props.bucket.bucketName,
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
@@ -50,7 +52,7 @@ export class Redrive extends Construct {
     this.#grant(props);
   }
 
-  #grant({ bucket, submissions, records, smallLane, bulkLane }: RedriveProps): void {
+  #grant({ bucket, submissions, records, providers, smallLane, bulkLane }: RedriveProps): void {
     // Which submissions and records are meant, by ledger; reopening them.
     this.fn.allow(
       'SelectAndReopen',
@@ -66,6 +68,8 @@ export class Redrive extends Construct {
       ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
       [records.tableArn],
     );
+    // The pace that providers grant at the moment: how long a replay takes.
+    this.fn.allow('ReadPace', ['dynamodb:GetItem'], [providers.tableArn]);
     // The records as the customer sent them.
     this.fn.allowToReadSources(bucket);
     // Back to their lane; what was replayed too often stays where it is.

@@ -112,7 +112,9 @@ export class PipelineStack extends Stack {
     });
 
     const providerAlarms = new Construct(this, 'Providers');
-    for (const provider of providers) new ProviderAlarms(providerAlarms, provider.name, { provider, settings });
+    for (const [name, ratePerSecond] of Object.entries(sustainedRatesOf(stage))) {
+      new ProviderAlarms(providerAlarms, name, { provider: { name, ratePerSecond }, settings });
+    }
     new PageAlarm(this, 'Page', { alarms });
     new Monitoring(this, 'Monitoring', {
       stage,

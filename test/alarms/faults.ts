@@ -1,5 +1,6 @@
 import { runRedrive } from '../simulation/functions.ts';
 import type { RecordKind } from '../simulation/plan.ts';
+import { START_MS } from '../support/memory/index.ts';
 import { QUEUE_NAMES, type QueueName } from '../support/memory/queues.ts';
 import type { DrillWorld } from './drill.ts';
 import type { Foreign, FunctionKind } from './meter.ts';
@@ -12,6 +13,7 @@ type Arrangement = (world: DrillWorld) => void;
 const BULK_RECORDS = 61;
 /** A share of the timeout that is too near to it. */
 const NEAR = 0.92;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export const together =
@@ -151,4 +153,39 @@ export const oneOutcomeTooMany =
       await simulation.world.ledger.mark(file.submissionId, 0, marks, file.expiresAtSeconds);
     });
     simulation.at(from + pauseMinutes, () => simulation.afflict('bulk', undefined));
+  };
+
+/** The provider refuses calls at a tenth of the configured pace, as others have found in its item, from the fault to the fix. */
+export const slower =
+  (provider: string): Arrangement =>
+  ({ simulation, from, to }) => {
+    for (let minute = from; minute < to; minute += 4) {
+      simulation.at(minute, async () => {
+        const { throttledAtMs: seenAtMs } = await simulation.world.providers.get(provider);
+        const pace = { share: 0.09, limitShare: 0.1 };
+        await simulation.world.providers.throttle(provider, {
+          seenAtMs,
+          nowMs: START_MS + minute * MINUTE_MS,
+          throttles: 0,
+          pace,
+        });
+      });
+    }
+  };
+
+/** A probe proved the provider's canary wrong at the fault; it is not trusted until the fix. */
+export const distrustedCanary =
+  (provider: string): Arrangement =>
+  ({ simulation, from, to }) => {
+    simulation.at(from, async () => {
+      const { providers } = simulation.world;
+      const nowMs = START_MS + from * MINUTE_MS;
+      const { epoch } = await providers.open(provider, {
+        epoch: (await providers.get(provider)).epoch,
+        openUntilMs: nowMs,
+      });
+      await providers.claimProbe(provider, { epoch, owner: 'drill', nowMs, leaseMs: 1_000 });
+      const canaryDistrustedUntilMs = START_MS + to * MINUTE_MS;
+      await providers.close(provider, { epoch, probeOwner: 'drill', nowMs, canaryDistrustedUntilMs });
+    });
   };

@@ -192,7 +192,9 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
       await providers.claimProbe('geo', { ...probe('a'), epoch: 2 });
       await providers.open('geo', { epoch: 2, openUntilMs: START_MS, probeOwner: 'a', reason: 'provider_auth' });
       await providers.claimProbe('geo', { ...probe('a'), epoch: 3 });
-      expect(await providers.close('geo', 3, 'a', START_MS)).not.toHaveProperty('openReason');
+      expect(await providers.close('geo', { epoch: 3, probeOwner: 'a', nowMs: START_MS })).not.toHaveProperty(
+        'openReason',
+      );
     });
 
     test('opens once per epoch, however many ask for it', async () => {
@@ -230,13 +232,34 @@ export function describeProviderStore(make: Make<StoreWorld>): void {
       expect((await providers.claimProbe('geo', { ...probe('x', START_MS + 9000), epoch: 0 })).claimed).toBe(false);
     });
 
+    test('keeps until when the canary is not trusted, also when it opens and closes again', async () => {
+      const { providers } = await opened();
+      const closeAs = async (epoch: number, trust: object) => {
+        await providers.claimProbe('geo', { ...probe('a', START_MS + 9_000), epoch });
+        return providers.close('geo', { epoch, probeOwner: 'a', nowMs: START_MS + 9_100, ...trust });
+      };
+      expect(await closeAs(1, { canaryDistrustedUntilMs: START_MS + 50_000 })).toMatchObject({
+        breaker: 'closed',
+        canaryDistrustedUntilMs: START_MS + 50_000,
+      });
+      await providers.open('geo', { epoch: 1, openUntilMs: START_MS + 9_000 });
+      expect(await closeAs(2, {})).toMatchObject({
+        breaker: 'closed',
+        canaryDistrustedUntilMs: START_MS + 50_000,
+      });
+    });
+
     test('closes for the owner of the probe only, and starts from nothing', async () => {
       const { providers } = await opened();
       await providers.claimProbe('geo', probe('a'));
 
-      expect((await providers.close('geo', 1, 'b', START_MS + 1100)).breaker).toBe('open');
-      expect((await providers.close('geo', 0, 'a', START_MS + 1100)).breaker).toBe('open');
-      const closed = await providers.close('geo', 1, 'a', START_MS + 1100);
+      expect((await providers.close('geo', { epoch: 1, probeOwner: 'b', nowMs: START_MS + 1100 })).breaker).toBe(
+        'open',
+      );
+      expect((await providers.close('geo', { epoch: 0, probeOwner: 'a', nowMs: START_MS + 1100 })).breaker).toBe(
+        'open',
+      );
+      const closed = await providers.close('geo', { epoch: 1, probeOwner: 'a', nowMs: START_MS + 1100 });
 
       expect(closed).toMatchObject({ breaker: 'closed', epoch: 1, openings: 0, failures: 0 });
       expect(closed.probeOwner).toBeUndefined();

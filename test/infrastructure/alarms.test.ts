@@ -230,6 +230,8 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
         metrics: [{ name: 'ProviderBreakerOpen' }, { name: 'ProviderBlocked' }],
       });
       expect(named(`${place}/CallsThrottled`).metrics[0]).toMatchObject({ name: 'ProviderCallsThrottled' });
+      expect(named(`${place}/PaceLowered`).metrics[0]).toMatchObject({ name: 'ProviderGrantedRate' });
+      expect(named(`${place}/CanaryRefused`).metrics[0]).toMatchObject({ name: 'ProviderCanaryDistrusted' });
       expect(named(`${place}/CredentialRefused`).metrics[0]).toMatchObject({ name: 'ProviderCredentialsRefused' });
     }
   });

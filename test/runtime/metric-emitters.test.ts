@@ -66,6 +66,8 @@ const OUTCOMES: readonly (string | undefined)[] = [
   'oldest_unfinished',
   'breaker_open',
   'provider_blocked',
+  'granted_rate',
+  'canary_distrusted',
   'troubled_providers',
   'stalled_fan_outs',
   'outbox_age',

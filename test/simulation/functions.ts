@@ -95,6 +95,7 @@ function redriveDeps(environment: Environment, options: FunctionOptions): Redriv
     ...common(environment, options),
     deadLetters: { small, bulk },
     apis: APIS.map(({ config }) => config),
+    providers: environment.ports.providers,
     settings: { ...REDRIVE_DEFAULTS, deadlineMs: DEADLINE_MS },
   };
 }

@@ -36,6 +36,7 @@ export function createRedriveRig(options: { hook?: PortHook } = {}): RedriveRig 
       { name: 'company', ratePerSecond: 50 },
       { name: 'geo', ratePerSecond: 100 },
     ],
+    providers: shared.providers,
     settings: { ...REDRIVE_DEFAULTS, deadlineMs: 72 * HOUR_MS },
   };
   /** As the finalizer does. */

@@ -43,6 +43,7 @@ const backlogSchema = v.object({
     openRecords: v.object({ small: v.number(), bulk: v.number() }),
     openSubmissions: v.number(),
     troubledAtMs: v.optional(v.number(), 0),
+    pacePerSecond: v.exactOptional(v.number()),
   }),
 });
 

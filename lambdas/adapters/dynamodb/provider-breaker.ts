@@ -51,13 +51,14 @@ export function providerBreaker(table: ProviderTable): Breaker {
       return { claimed: applied, state };
     },
 
-    async close(provider, epoch, owner, nowMs) {
+    async close(provider, { epoch, probeOwner, nowMs, canaryDistrustedUntilMs: distrustedMs }) {
+      const distrusted = distrustedMs === undefined ? expr`` : expr`, #canaryDistrustedUntilMs = ${distrustedMs}`;
       const { state } = await table.change(
         provider,
         // closedAtMs is for whoever looks at the table.
-        expr`SET #breaker = ${'closed'}, #closedAtMs = ${nowMs}, #openUntilMs = ${0}, #failures = ${0}, #openings = ${0}
+        expr`SET #breaker = ${'closed'}, #closedAtMs = ${nowMs}, #openUntilMs = ${0}, #failures = ${0}, #openings = ${0}${distrusted}
           REMOVE #probeOwner, #probeLeaseUntilMs, #openReason`,
-        expr`${openIn(epoch)} AND #probeOwner = ${owner}`,
+        expr`${openIn(epoch)} AND #probeOwner = ${probeOwner}`,
       );
       return state;
     },

@@ -21,6 +21,7 @@ const stateSchema = v.object({
   openings: v.optional(v.number(), 0),
   probeOwner: v.exactOptional(v.string()),
   probeLeaseUntilMs: v.exactOptional(v.number()),
+  canaryDistrustedUntilMs: v.exactOptional(v.number()),
 });
 
 const providerKey = (provider: string): Key => ({ provider });

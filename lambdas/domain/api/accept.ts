@@ -12,7 +12,7 @@ import type { AcceptedSchemas } from '../submissions/schemas.ts';
 import { READER_VERSION } from '../submissions/terms.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
-import type { PaceSettings } from './estimate.ts';
+import { grantedPace, type PaceSettings } from './estimate.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { keyReused } from './idempotency-key.ts';
 import { ProblemError } from './problems.ts';
@@ -105,7 +105,8 @@ function mustBeAdmitted(
   { sizeBytes }: FoundSource,
   { expectedRecords, file }: SubmissionRequest,
 ): number {
-  const { maxRecords, admission: limits, pacePerSecond } = settings;
+  const { maxRecords, admission: limits } = settings;
+  const pacePerSecond = grantedPace(settings.pacePerSecond, backlog);
   if (expectedRecords !== undefined && expectedRecords > maxRecords) {
     throw new ProblemError(
       'too_many_records',

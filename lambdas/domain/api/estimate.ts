@@ -11,6 +11,10 @@ export const OVERHEAD_MS = 3_000;
 export const pacePerSecondOf = (ratesPerSecond: Readonly<Record<string, number>>): number =>
   Math.min(...Object.values(ratesPerSecond).map((ratePerSecond) => 1_000 / intervalMs({ ratePerSecond })));
 
+/** The pace that the providers are granted at the moment: as configured, unless calls are refused although paced. */
+export const grantedPace = (pacePerSecond: number, backlog: Backlog | undefined): number =>
+  Math.min(pacePerSecond, backlog?.pacePerSecond ?? Infinity);
+
 /** How fast records are finished. */
 export interface PaceSettings {
   pacePerSecond: number;
@@ -41,8 +45,10 @@ export interface EstimateInput extends PaceSettings {
  * When a submission will be complete, epoch milliseconds; undefined for one that has ended. Everything that is open in its
  * lane counts as being ahead of it (fair queues may do better), while the other lane with work takes its share of the pace.
  */
-export function estimateCompletion(input: EstimateInput): number | undefined {
-  const { submission, backlog, pacePerSecond, smallLaneShare, nowMs } = input;
+export function estimateCompletion(configured: EstimateInput): number | undefined {
+  const pacePerSecond = grantedPace(configured.pacePerSecond, configured.backlog);
+  const input = { ...configured, pacePerSecond };
+  const { submission, backlog, smallLaneShare, nowMs } = input;
   if (!isOpen(submission.state)) return undefined;
   const own = ownRecords(input);
   if (submission.stop) return Math.max(nowMs, submission.stop.atMs + DRAIN_MS) + OVERHEAD_MS;

@@ -18,6 +18,8 @@ const LONGEST_OPEN_MS = 120_000;
 const LONGEST_OPEN_FOR_AUTH_MS = 15_000;
 /** The longest block of the fleet that nothing but one record's answer speaks for. */
 const UNCONFIRMED_BLOCK_MS = 3_000;
+/** A canary that was proved wrong is not asked for data for so long; then one more opening of the breaker finds out whether it was corrected. */
+const CANARY_DISTRUSTED_MS = 3_600_000;
 /** How long a breaker that has been opened `openings` times in a row stays open: doubling, give or take a tenth. */
 const openForMs = (openings: number, longestMs: number, random: Random): number =>
   Math.round(Math.min(longestMs, FIRST_OPEN_MS * 2 ** openings) * (0.9 + random() / 5));
@@ -87,8 +89,7 @@ async function askCanary(
   const outcome = await provider.semaphore(async () => callProvider(run, { url: provider.canaryUrl }));
   switch (signOf(outcome)) {
     case 'found':
-      if (evidence.failuresInARow > 0) await deps.providers.clearFailures(provider.config.name, state.epoch);
-      return RECORDS_ONLY;
+      return answered(run, state, evidence);
     case 'throttled':
       return throttleFleet(run, current, outcome, state);
     case 'failing':
@@ -97,9 +98,18 @@ async function askCanary(
       return unconfirmed(run, current, evidence, false);
     case 'unknown':
       return unconfirmed(run, current, evidence, isOutageSuspected);
-    default:
+    case 'no_data':
+      if ((current.canaryDistrustedUntilMs ?? 0) > deps.clock.now()) return answered(run, state, evidence);
+      return open(run, current, outcome);
+    case 'auth':
       return open(run, current, outcome);
   }
+}
+
+/** The canary was answered: what the records met is theirs. */
+async function answered({ deps, provider }: Run, { epoch }: ProviderState, evidence: CallEvidence) {
+  if (evidence.failuresInARow > 0) await deps.providers.clearFailures(provider.config.name, epoch);
+  return RECORDS_ONLY;
 }
 
 /** The canary could not be asked: the records wait, and only a row of failures stops the fleet for longer than a moment. */
@@ -185,15 +195,24 @@ export async function probe(run: Run, state: ProviderState, waiting: Call | unde
   };
   await sleepUntil(clock, startMs);
   deps.telemetry.emit({ name: 'probe_started', level: 'info', provider: config.name });
-  const outcome = await api.semaphore(async () => callProvider(run, { url: canaryUrl }, keepDistance));
-  if (waiting === undefined || signOf(outcome) !== 'no_data' || !(await keepDistance())) {
-    return endProbe(run, claim.state, outcome, lastStartMs);
+  const canary = await api.semaphore(async () => callProvider(run, { url: canaryUrl }, keepDistance));
+  if (signOf(canary) !== 'no_data') return endProbe(run, claim.state, canary, lastStartMs);
+  const isDistrusted = (state.canaryDistrustedUntilMs ?? 0) > clock.now();
+  const record =
+    waiting !== undefined && (await keepDistance())
+      ? await api.semaphore(async () => callProvider(run, waiting, keepDistance))
+      : undefined;
+  // A canary without data that is known to be wrong says that the provider answers: records are asked about again.
+  if (record?.kind !== 'answer' || signOf(record) !== 'found') {
+    return endProbe(run, claim.state, canary, lastStartMs, { isAnswered: isDistrusted });
   }
-  const second = await api.semaphore(async () => callProvider(run, waiting, keepDistance));
-  if (second.kind !== 'answer' || signOf(second) !== 'found') return endProbe(run, claim.state, outcome, lastStartMs);
   const detail = 'The canary is answered without data, a record with data: correct the canary in config/providers.ts.';
   deps.telemetry.emit({ name: 'canary_refused', level: 'error', provider: config.name, detail });
-  return { ...(await endProbe(run, claim.state, second, lastStartMs)), outcome: second };
+  const canaryDistrustedUntilMs = clock.now() + CANARY_DISTRUSTED_MS;
+  return {
+    ...(await endProbe(run, claim.state, record, lastStartMs, { isAnswered: true, canaryDistrustedUntilMs })),
+    outcome: record,
+  };
 }
 
 async function endProbe(
@@ -201,14 +220,16 @@ async function endProbe(
   state: ProviderState,
   outcome: CallOutcome | Unanswered,
   startMs: number,
+  found: { isAnswered: boolean; canaryDistrustedUntilMs?: number } = { isAnswered: signOf(outcome) === 'found' },
 ): Promise<Probed> {
   const { clock, providers, owner, telemetry } = run.deps;
   const { name } = run.provider.config;
   const otherMs = clock.now() + OTHER_PROBE_MS;
+  const { isAnswered, ...distrust } = found;
   try {
     const sign = signOf(outcome);
     if (sign === 'unknown') return { untilMs: otherMs };
-    if (sign !== 'found' && sign !== 'throttled') {
+    if (!isAnswered && sign !== 'throttled') {
       const decision = await open(run, state, outcome, owner);
       return { untilMs: decision.isProvider ? decision.untilMs : otherMs };
     }
@@ -216,7 +237,8 @@ async function endProbe(
     if (sign === 'throttled') await throttleFleet(run, state, outcome, state);
     // The next slot is counted from the closing, so it must not come sooner than one interval after the probe.
     await sleepUntil(clock, startMs + intervalMs(run.provider.config));
-    await providers.close(name, state.epoch, owner, clock.now());
+    const closed = { epoch: state.epoch, probeOwner: owner, nowMs: clock.now(), ...distrust };
+    await providers.close(name, closed);
     telemetry.emit({ name: 'breaker_closed', level: 'info', provider: name });
     return {};
   } catch (error) {

@@ -29,6 +29,8 @@ export interface ProviderState {
   openings: number;
   probeOwner?: string;
   probeLeaseUntilMs?: number;
+  /** Until then an answer without data to the canary says nothing: a record got data while the canary got none. */
+  canaryDistrustedUntilMs?: number;
 }
 
 export interface ThrottleReport {
@@ -77,8 +79,11 @@ export interface ProviderStore {
     provider: string,
     claim: { epoch: number; owner: string; nowMs: number; leaseMs: number },
   ): Promise<{ claimed: boolean; state: ProviderState }>;
-  /** open to closed, only by the owner of the probe of `epoch`. */
-  close(provider: string, epoch: number, owner: string, nowMs: number): Promise<ProviderState>;
+  /** open to closed, only by the owner of the probe of `epoch`; with `canaryDistrustedUntilMs` where the probe proved the canary wrong. */
+  close(
+    provider: string,
+    change: { epoch: number; probeOwner: string; nowMs: number; canaryDistrustedUntilMs?: number },
+  ): Promise<ProviderState>;
 }
 
 /** A raw answer over HTTP, or the reason why there is none. */

@@ -2,7 +2,8 @@ import { estimateRecords } from '../tenants/admission.ts';
 import { CHUNK_RECORDS, isOpen, LANES, textOf, type Lane, type OpenState, type Submission } from '../model.ts';
 import type { Backlog, OpenWork } from '../tenants/ports.ts';
 import type { ProviderState } from '../providers/ports.ts';
-import { PACE_SHARE } from '../providers/config.ts';
+import { intervalMs, type ProviderConfig } from '../providers/config.ts';
+import { grantedShare } from '../providers/slots.ts';
 import type { ReconcileDeps, LossThresholds } from './deps.ts';
 
 /** The whole system at one moment: the snapshot for admission and estimates, and the figures that alarms watch. */
@@ -28,6 +29,10 @@ export interface ProviderHealth {
   isOpen: boolean;
   /** It asked for a pause, or refuses our credential. */
   isBlocked: boolean;
+  /** Calls per second that the fleet grants itself: `ratePerSecond`, unless calls are refused although paced. */
+  grantedPerSecond: number;
+  /** Its canary is known to be wrong. */
+  isCanaryDistrusted: boolean;
 }
 
 /** Generation of a submission that was never replayed. */
@@ -47,6 +52,7 @@ export async function takeSnapshot(deps: ReconcileDeps): Promise<BacklogSnapshot
       openRecords: { small: 0, bulk: 0 },
       openSubmissions: 0,
       troubledAtMs: isTroubled ? nowMs : (previous?.troubledAtMs ?? 0),
+      pacePerSecond: slowestPace(providers),
     },
     oldestMs: { small: 0, bulk: 0 },
     openByState: { accepted: 0, processing: 0, finalizing: 0, cancelling: 0 },
@@ -110,31 +116,36 @@ function openEstimate(submission: Submission): number {
 }
 
 const healthOfAll = async ({ apis, providers, clock }: ReconcileDeps): Promise<ProviderHealth[]> =>
-  Promise.all(apis.map(async ({ name }) => healthOf(name, await providers.get(name), clock.now())));
+  Promise.all(apis.map(async (api) => healthOf(api, await providers.get(api.name), clock.now())));
 
 /**
  * An open breaker explains a silence only until its probe is due: it is a waiting record that probes, and where every message
  * is lost, or nothing waits, the breaker stays open until one is sent again.
  */
-const healthOf = (
-  name: string,
-  { blockedUntilMs, breaker, openUntilMs, probeLeaseUntilMs = 0 }: ProviderState,
+function healthOf(
+  { name, ratePerSecond }: Pick<ProviderConfig, 'name' | 'ratePerSecond'>,
+  state: ProviderState,
   nowMs: number,
-): ProviderHealth => ({
-  name,
-  isOpen: breaker === 'open' && Math.max(openUntilMs, probeLeaseUntilMs) > nowMs,
-  isBlocked: blockedUntilMs > nowMs,
-});
+): ProviderHealth {
+  const { blockedUntilMs, breaker, openUntilMs, probeLeaseUntilMs = 0, canaryDistrustedUntilMs = 0 } = state;
+  return {
+    name,
+    isOpen: breaker === 'open' && Math.max(openUntilMs, probeLeaseUntilMs) > nowMs,
+    isBlocked: blockedUntilMs > nowMs,
+    grantedPerSecond: ratePerSecond * grantedShare(state, nowMs),
+    isCanaryDistrusted: canaryDistrustedUntilMs > nowMs,
+  };
+}
+
+/** Records per second that are finished when each needs every provider. */
+const slowestPace = (providers: readonly ProviderHealth[]): number =>
+  Math.min(...providers.map(({ grantedPerSecond }) => 1_000 / intervalMs({ ratePerSecond: grantedPerSecond })));
 
 /** From when on silence means loss: the backlog may take its time, and so may a provider in trouble. */
-export function lossThresholds(
-  { apis, settings }: ReconcileDeps,
-  { backlog, providers }: BacklogSnapshot,
-): LossThresholds {
-  const pace = Math.min(...apis.map(({ ratePerSecond }) => ratePerSecond)) * PACE_SHARE;
+export function lossThresholds({ settings }: ReconcileDeps, { backlog, providers }: BacklogSnapshot): LossThresholds {
   const records = LANES.reduce((sum, lane) => sum + backlog.openRecords[lane], 0);
   return {
-    lostAfterMs: Math.max(settings.lostMs, (2 * records * 1000) / pace),
+    lostAfterMs: Math.max(settings.lostMs, (2 * records * 1000) / slowestPace(providers)),
     troubledAtMs: backlog.troubledAtMs,
     troubledProviders: new Set(
       providers.filter(({ isOpen, isBlocked }) => isOpen || isBlocked).map(({ name }) => name),

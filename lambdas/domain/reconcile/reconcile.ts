@@ -72,9 +72,11 @@ function report({ telemetry }: ReconcileDeps, snapshot: BacklogSnapshot, results
     gauge('open_records', { lane, count: backlog.openRecords[lane] });
     gauge('oldest_unfinished', { lane, ageMs: oldestMs[lane] });
   }
-  for (const { name, isOpen, isBlocked } of providers) {
+  for (const { name, isOpen, isBlocked, grantedPerSecond, isCanaryDistrusted } of providers) {
     gauge('breaker_open', { provider: name, count: Number(isOpen) });
     gauge('provider_blocked', { provider: name, count: Number(isBlocked) });
+    gauge('granted_rate', { provider: name, count: grantedPerSecond });
+    gauge('canary_distrusted', { provider: name, count: Number(isCanaryDistrusted) });
   }
   gauge('troubled_providers', { count: providers.filter(({ isOpen, isBlocked }) => isOpen || isBlocked).length });
   for (const state of OPEN_STATES) gauge(`open_${state}`, { count: openByState[state] });

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { InvalidCursorError } from '../errors.ts';
 import type { Submission } from '../model.ts';
 import { PACE_SHARE } from '../providers/config.ts';
+import { grantedShare } from '../providers/slots.ts';
 import { clearReplayed, drainDeadLetters } from './dead-letters.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { isKnownReason, REASON_CODES } from '../reasons.ts';
@@ -30,9 +31,10 @@ type Cursor = v.InferOutput<typeof cursorSchema>;
 export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBudget): Promise<RedriveReport> {
   const names = deps.apis.map(({ name }) => name);
   const request = parseRedriveRequest(event, names);
-  const slowest = Math.min(...deps.apis.map(({ ratePerSecond }) => ratePerSecond * PACE_SHARE));
+  const apis = await grantedRates(deps);
+  const slowest = Math.min(...apis.map(({ ratePerSecond }) => ratePerSecond * PACE_SHARE));
   const pace = new Pace(request.ratePerSecond ?? slowest);
-  const report = new ReportBuilder(deps, request.dryRun, pace.ratePerSecond);
+  const report = new ReportBuilder(apis, request.dryRun, pace.ratePerSecond);
   const run = {
     deps,
     request,
@@ -48,6 +50,15 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
   await clearReplayed(run);
   return report.finish(nextCursor);
 }
+
+/** The providers with the calls per second that the fleet grants itself at the moment. */
+const grantedRates = async ({ apis, providers, clock }: RedriveDeps): Promise<RedriveDeps['apis']> =>
+  Promise.all(
+    apis.map(async ({ name, ratePerSecond }) => ({
+      name,
+      ratePerSecond: ratePerSecond * grantedShare(await providers.get(name), clock.now()),
+    })),
+  );
 
 /** What the function answers: what it did, or why it did nothing. */
 export type RedriveAnswer = RedriveReport | { refused: string };

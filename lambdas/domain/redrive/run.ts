@@ -1,3 +1,4 @@
+import type { ProviderStore } from '../providers/ports.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { Lane, RecordRow } from '../model.ts';
 import { PACE_SHARE, type ProviderConfig } from '../providers/config.ts';
@@ -100,13 +101,14 @@ export type Skip =
 
 export class ReportBuilder {
   readonly report: RedriveReport;
-  readonly #deps: RedriveDeps;
+  readonly #apis: RedriveDeps['apis'];
   readonly #ratePerSecond: number;
 
-  constructor(deps: RedriveDeps, dryRun: boolean, ratePerSecond: number) {
-    this.#deps = deps;
+  /** @param apis - With the rates that are granted at the moment. */
+  constructor(apis: RedriveDeps['apis'], dryRun: boolean, ratePerSecond: number) {
+    this.#apis = apis;
     this.#ratePerSecond = ratePerSecond;
-    const providerCalls = Object.fromEntries(deps.apis.map(({ name }) => [name, 0]));
+    const providerCalls = Object.fromEntries(apis.map(({ name }) => [name, 0]));
     this.report = {
       dryRun,
       replayed: 0,
@@ -127,7 +129,7 @@ export class ReportBuilder {
     report.replayed += 1;
     report.byReason[reason] = (report.byReason[reason] ?? 0) + 1;
     if (row === undefined) return;
-    for (const { name } of this.#deps.apis) {
+    for (const { name } of this.#apis) {
       if (row.answers[name] === undefined) report.providerCalls[name] = (report.providerCalls[name] ?? 0) + 1;
     }
   }
@@ -146,7 +148,7 @@ export class ReportBuilder {
   }
 
   finish(nextCursor?: string): RedriveReport {
-    const calling = this.#deps.apis.map(
+    const calling = this.#apis.map(
       ({ name, ratePerSecond }) => (this.report.providerCalls[name] ?? 0) / (ratePerSecond * PACE_SHARE),
     );
     const seconds = Math.ceil(Math.max(this.report.replayed / this.#ratePerSecond, ...calling));
@@ -164,6 +166,7 @@ export interface RedriveDeps {
   telemetry: Telemetry;
   clock: Clock;
   apis: readonly Pick<ProviderConfig, 'name' | 'ratePerSecond'>[];
+  providers: Pick<ProviderStore, 'get'>;
   settings: RedriveSettings;
 }
 

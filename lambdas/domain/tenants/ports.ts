@@ -42,4 +42,6 @@ export interface Backlog {
   openSubmissions: number;
   /** When a provider was last seen blocked, or with an open breaker whose probe was not due; 0 when never. */
   troubledAtMs: number;
+  /** Records per second that the slowest provider is granted at the moment; absent in what older versions wrote. */
+  pacePerSecond?: number;
 }

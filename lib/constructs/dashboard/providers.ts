@@ -32,6 +32,7 @@ function rowOf(stageName: string, { name, ratePerSecond, p99Ms, timeoutMs }: Pro
       of,
     ),
     leftAnnotations: [{ value: ratePerSecond * 60, label: 'limit' }],
+    right: metrics('reconciler', 'Minimum', [[PROVIDER_METRICS.grantedRate, 'granted per second (right)']], of),
     stacked: true,
   };
   const latency = {
@@ -48,6 +49,7 @@ function rowOf(stageName: string, { name, ratePerSecond, p99Ms, timeoutMs }: Pro
       [
         [PROVIDER_METRICS.breakerOpen, 'breaker open'],
         [PROVIDER_METRICS.blocked, 'blocked'],
+        [PROVIDER_METRICS.canaryDistrusted, 'canary is wrong'],
       ],
       of,
     ),

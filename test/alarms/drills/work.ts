@@ -1,6 +1,7 @@
 import type { Drill } from '../drill.ts';
 import {
   dlqEmptied,
+  distrustedCanary,
   fileAtFault,
   fileDeleted,
   foreign,
@@ -11,6 +12,7 @@ import {
   oneOutcomeTooMany,
   queuePurged,
   redrives,
+  slower,
   together,
 } from '../faults.ts';
 import { good } from '../traffic.ts';
@@ -316,6 +318,19 @@ const PROVIDERS: readonly Drill[] = (['company', 'geo'] as const).flatMap((provi
     rings: { [`Providers/${provider}/CallsThrottled`]: 3, [`Providers/${provider}/BreakerOpen`]: 6 },
     outages: [{ provider, trouble: 'throttled' }],
     arrange: fileAtFault(good(120)),
+  },
+  {
+    fault: `the provider ${provider} grants a tenth of the configured rate (figures set by the drill)`,
+    lastsFor: 20,
+    rings: { [`Providers/${provider}/PaceLowered`]: 12 },
+    silentWithin: 20,
+    arrange: slower(provider),
+  },
+  {
+    fault: `the canary of ${provider} is answered without data, records with data (figures set by the drill)`,
+    lastsFor: 15,
+    rings: { [`Providers/${provider}/CanaryRefused`]: 3 },
+    arrange: distrustedCanary(provider),
   },
   {
     fault: `the credential of ${provider} is revoked`,

@@ -50,6 +50,8 @@ describe('a submission that is counted', () => {
     ['with little work in the other lane', backlogOf(200, 1_000), 12],
     ['with endless work in the other lane, of which it gets its share', backlogOf(100_000, 1_000), 20],
     ['where the snapshot is of a clock ahead', backlogOf(0, 1_000, -5_000), 10],
+    ['alone, at a tenth of the pace that is configured', { ...backlogOf(0, 1_000), pacePerSecond: 10 }, 100],
+    ['alone, at the pace that is configured, lower than before', { ...backlogOf(0, 1_000), pacePerSecond: 500 }, 10],
     ['when everything in the snapshot is done by now', backlogOf(0, 500, 60_000), 10],
   ])('%s', (_how, backlog, expected) => {
     expect(secondsLeft({ backlog })).toBeCloseTo(expected + OVERHEAD, 1);

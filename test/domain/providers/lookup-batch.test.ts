@@ -459,6 +459,40 @@ describe('answers without data for everybody', () => {
     expect((await kinds(3))[0]).toBe('answer');
     expect(telemetry.named('canary_refused')).toMatchObject([{ level: 'error', provider: 'company' }]);
     expect(telemetry.named('breaker_closed')).toHaveLength(1);
+    const { canaryDistrustedUntilMs = 0 } = await state();
+    expect((canaryDistrustedUntilMs - clock.now()) / 3_600_000).toBeCloseTo(1, 3);
+  });
+
+  it('of a canary that is known to be wrong stop nobody for an hour, in any process', async () => {
+    const { kinds, transport, state, clock, telemetry, providers } = setUp();
+    const closing = { probeOwner: 'other', nowMs: clock.now(), canaryDistrustedUntilMs: clock.now() + 3_600_000 };
+    await providers.open('company', { epoch: 0, openUntilMs: clock.now() });
+    await providers.claimProbe('company', { epoch: 1, owner: 'other', nowMs: clock.now(), leaseMs: 1_000 });
+    await providers.close('company', { epoch: 1, ...closing });
+    transport.behave(({ url }) => (isCanary(url) || url.endsWith('/1.example.com') ? respond(404) : undefined));
+    for (let minute = 0; minute < 50; minute++) {
+      expect(await kinds(2)).toEqual(['answer', 'answer']);
+      await clock.run(clock.sleep(60_000));
+    }
+    expect(telemetry.named('breaker_opened')).toHaveLength(0);
+    expect(await state()).toMatchObject({ breaker: 'closed', epoch: 1 });
+    await clock.run(clock.sleep(600_000));
+    expect(await kinds(2)).toEqual(['answer', 'deferred: breaker_open']);
+  });
+
+  it('of a canary that is known to be wrong end an outage: the provider answers', async () => {
+    const { kinds, transport, state, clock, providers } = setUp();
+    const closing = { probeOwner: 'other', nowMs: clock.now(), canaryDistrustedUntilMs: clock.now() + 3_600_000 };
+    await providers.open('company', { epoch: 0, openUntilMs: clock.now() });
+    await providers.claimProbe('company', { epoch: 1, owner: 'other', nowMs: clock.now(), leaseMs: 1_000 });
+    await providers.close('company', { epoch: 1, ...closing });
+    transport.behave(() => OUT);
+    await kinds(5);
+    const { openUntilMs } = await state();
+    transport.behave(() => respond(404));
+    await clock.run(clock.sleep(openUntilMs - clock.now()));
+    await kinds(1);
+    expect(await state()).toMatchObject({ breaker: 'closed', openings: 0 });
   });
 });
 

@@ -216,7 +216,7 @@ describe('lost messages', () => {
     expect(rig.sent().map(({ recordNo }) => recordNo)).not.toContain(1);
     const { epoch } = await rig.world.providers.get('company');
     await rig.world.providers.claimProbe('company', { epoch, owner: 'o', nowMs: rig.clock.now(), leaseMs: 1000 });
-    await rig.world.providers.close('company', epoch, 'o', rig.clock.now());
+    await rig.world.providers.close('company', { epoch, probeOwner: 'o', nowMs: rig.clock.now() });
     await rig.minutes(30);
     expect(rig.sent().map(({ recordNo }) => recordNo)).toContain(1);
   });
@@ -380,6 +380,7 @@ describe('one run', () => {
       openRecords: { small: 0, bulk: 50 },
       openSubmissions: 1,
       troubledAtMs: 0,
+      pacePerSecond: expect.closeTo(50 * 0.985, 3),
     });
   });
 
@@ -435,6 +436,17 @@ describe('the figures of a run', () => {
     expect(gauges(rig, 'breaker_open')).toMatchObject([{ provider: 'company', count: 1 }]);
     expect(gauges(rig, 'provider_blocked')).toMatchObject([{ provider: 'company', count: 0 }]);
     expect(gauges(rig, 'troubled_providers')).toMatchObject([{ count: 1 }]);
+  });
+
+  it('tell of each provider which rate is granted, and whether its canary is wrong', async () => {
+    const rig = createReconcileRig();
+    const { providers } = rig.world;
+    const pace = { share: 0.25, limitShare: 0.5 };
+    await providers.throttle('company', { seenAtMs: 0, nowMs: START_MS, throttles: 0, pace });
+    await rig.run();
+    expect(gauges(rig, 'granted_rate')).toMatchObject([{ provider: 'company', count: 12.5 }]);
+    expect(gauges(rig, 'canary_distrusted')).toMatchObject([{ count: 0 }]);
+    expect((await rig.world.admission.backlog())?.pacePerSecond).toBeCloseTo(12.5 * 0.985, 3);
   });
 
   it('do not call a breaker open that waits for a record to probe with', async () => {

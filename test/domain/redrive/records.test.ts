@@ -149,6 +149,16 @@ describe('a replay', () => {
     expect(rig.world.inspect.records(SUBMISSION_ID)).toMatchObject([{ state: 'dead_lettered' }]);
   });
 
+  it('takes as long as the rate that the slowest provider grants at the moment', async () => {
+    const rig = createRedriveRig();
+    const pace = { share: 0.02, limitShare: 0.04 };
+    await rig.world.providers.throttle('company', { seenAtMs: 0, nowMs: rig.clock.now(), throttles: 0, pace });
+    await rig.seed(11);
+    await rig.finish(Array.from({ length: 11 }, (_, index) => dead(index + 1)));
+    // 50 calls per second, of which 2 % are granted.
+    expect(await rig.ask({ submissionId: SUBMISSION_ID })).toMatchObject({ seconds: 12 });
+  });
+
   it('spreads messages at the rate that was asked for, in hops beyond the longest delay of a queue', async () => {
     const rig = createRedriveRig();
     await rig.seed(11);

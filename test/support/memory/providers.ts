@@ -92,10 +92,11 @@ export function createMemoryProviders(): ProviderStore {
       Object.assign(state, { probeOwner: owner, probeLeaseUntilMs: nowMs + leaseMs });
       return { claimed: true, state: copy(provider) };
     },
-    async close(provider, epoch, owner) {
+    async close(provider, { epoch, probeOwner, canaryDistrustedUntilMs }) {
       const state = stateOf(provider);
-      if (!isProbedBy(state, epoch, owner)) return copy(provider);
+      if (!isProbedBy(state, epoch, probeOwner)) return copy(provider);
       Object.assign(state, { breaker: 'closed', openUntilMs: 0, failures: 0, openings: 0 });
+      if (canaryDistrustedUntilMs !== undefined) state.canaryDistrustedUntilMs = canaryDistrustedUntilMs;
       delete state.openReason;
       forgetProbe(state);
       return copy(provider);
