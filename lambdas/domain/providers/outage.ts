@@ -87,23 +87,14 @@ async function askCanary(
   if (slotMs === undefined) return unconfirmed(run, current, evidence, isOutageSuspected);
   await sleepUntil(deps.clock, slotMs);
   const outcome = await provider.semaphore(async () => callProvider(run, { url: provider.canaryUrl }));
-  switch (signOf(outcome)) {
-    case 'found':
-      return answered(run, state, evidence);
-    case 'throttled':
-      return throttleFleet(run, current, outcome, state);
-    case 'failing':
-      // One failure of the canary alone is no outage: where records only lack data, they are asked about again.
-      if (evidence.failuresInARow > 0 || evidence.isRefused) return open(run, current, outcome);
-      return unconfirmed(run, current, evidence, false);
-    case 'unknown':
-      return unconfirmed(run, current, evidence, isOutageSuspected);
-    case 'no_data':
-      if ((current.canaryDistrustedUntilMs ?? 0) > deps.clock.now()) return answered(run, state, evidence);
-      return open(run, current, outcome);
-    case 'auth':
-      return open(run, current, outcome);
-  }
+  const sign = signOf(outcome);
+  const isDistrusted = (current.canaryDistrustedUntilMs ?? 0) > deps.clock.now();
+  if (sign === 'found' || (sign === 'no_data' && isDistrusted)) return answered(run, state, evidence);
+  if (sign === 'throttled') return throttleFleet(run, current, outcome, state);
+  if (sign === 'unknown') return unconfirmed(run, current, evidence, isOutageSuspected);
+  // One failure of the canary alone is no outage: where records only lack data, they are asked about again.
+  const isFailingAlone = sign === 'failing' && evidence.failuresInARow === 0 && !evidence.isRefused;
+  return isFailingAlone ? unconfirmed(run, current, evidence, false) : open(run, current, outcome);
 }
 
 /** The canary was answered: what the records met is theirs. */
