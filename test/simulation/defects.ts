@@ -190,4 +190,22 @@ export const DEFECTS: readonly Defect[] = [
     find: "    case 'found':\n",
     by: "    case 'found':\n      if (evidence.isCredentialRefused) return open(run, current, { kind: 'auth', detail: 'One record.' });\n",
   },
+  {
+    name: 'parks what it does not know',
+    file: worker('deliveries.ts'),
+    find: "return error instanceof UnsupportedVersionError ? 'newer' : 'unreadable';",
+    by: "return error instanceof UnsupportedVersionError ? 'unreadable' : 'unreadable';",
+  },
+  {
+    name: "checks by today's schemas",
+    file: worker('triage.ts'),
+    find: 'await schemas.checksOf(submission?.terms ?? {})',
+    by: 'await schemas.checksOf({})',
+  },
+  {
+    name: "reads today's limits",
+    file: 'lambdas/domain/source/source-reader.ts',
+    find: 'const { maxRecordBytes, maxRecords, readerVersion } = terms;',
+    by: 'const { maxRecordBytes, maxRecords, readerVersion } = { ...terms, maxRecordBytes: 65_536, maxRecords: 1_000_000 };',
+  },
 ];

@@ -1,12 +1,13 @@
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import type { ObjectStore, ObjectWriter } from '../../lambdas/domain/source/ports.ts';
-import type { OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
+import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { Clock, TimeBudget } from '../../lambdas/domain/time.ts';
 import { intercept } from '../support/memory/hook.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
 import type { FileTroubles } from './file-troubles.ts';
 import { notTaken, unavailable, type Faults } from './faults.ts';
 import { nameOf, type Journal } from './journal.ts';
+import type { NewerVersion } from './newer-version.ts';
 import { KnownOutages } from './known-outages.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -16,6 +17,7 @@ export interface EnvironmentDeps {
   faults: Faults;
   files: FileTroubles;
   journal: Journal;
+  newer: NewerVersion;
 }
 
 /** What an await of a dead function comes to: nothing, ever. */
@@ -68,6 +70,17 @@ export class Environment {
         deadLetters: this.#queues(world.queues.deadLetters, 'deadLetters'),
       },
     };
+  }
+
+  /** Whether it is one of those that get a newer version first. */
+  get isEarly(): boolean {
+    return this.#deps.newer.isEarly(this.name);
+  }
+
+  /** What this environment's code reads in its deliveries. */
+  readable(deliveries: readonly Delivery[]): readonly Delivery[] {
+    const { newer } = this.#deps;
+    return newer.runs(this.name) ? newer.read(deliveries) : deliveries;
   }
 
   get isAlive(): boolean {
@@ -138,7 +151,7 @@ export class Environment {
   }
 
   readonly #call: PortHook = async (call, apply) => {
-    const { scheduler, faults, journal } = this.#deps;
+    const { scheduler, faults, journal, newer } = this.#deps;
     const fate = faults.fateOf(call, scheduler.now());
     await scheduler.sleep(fate.latencyBeforeMs);
     if (fate.dies === 'before') this.die(`died before ${call.port}.${call.method}`);
@@ -149,7 +162,8 @@ export class Environment {
     }
     journal.call(this.name, call, fate);
     this.#mustNotCharge(call);
-    const outcome = await applied(call, apply, fate.answer === 'refused');
+    const args = newer.runs(this.name) ? newer.written(call) : call.args;
+    const outcome = await applied(async () => apply(args), fate.answer === 'refused');
     await scheduler.sleep(fate.latencyAfterMs);
     if (fate.dies === 'after') this.die(`died after ${call.port}.${call.method}`);
     if (!this.#isAlive) return never();
@@ -192,7 +206,7 @@ export class Environment {
       .filter((_, index) => !untaken.has(index))
       .map((message) => ({ ...message, delayMs: (message.delayMs ?? 0) + faults.lateMs(scheduler.now()) }));
     try {
-      await this.#call({ ...call, args: [taken] }, async () => apply([taken]));
+      await this.#call({ ...call, args: [taken] }, async (args = [taken]) => apply(args));
       return notTaken(untaken);
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'DependencyUnavailableError') throw error;
@@ -243,7 +257,6 @@ export class Environment {
 }
 
 async function applied(
-  _call: PortCall,
   apply: () => Promise<unknown>,
   isRefused: boolean,
 ): Promise<{ value: unknown } | { error: unknown }> {

@@ -1,5 +1,8 @@
 import type { RecordKind, SubmissionPlan } from './plan.ts';
 
+/** Limit that submissions are accepted under: below that of every function. */
+export const MAX_RECORD_BYTES = 2_000;
+
 const COLUMNS = ['record_id', 'name', 'domain', 'country', 'postal_code'] as const;
 
 /** Identifies a record across a run: where it stands, and what its provider keys begin with. */
@@ -16,6 +19,7 @@ export function fileOf({ index, file, kinds }: SubmissionPlan): string {
 function lineOf(file: 'csv' | 'ndjson', kind: RecordKind, name: string): string {
   if (kind === 'malformed') return file === 'csv' ? `${name},one cell too few` : `{"record_id": "${name}", `;
   const cells = cellsOf(kind, name);
+  if (kind === 'oversize') cells[1] = 'x'.repeat(MAX_RECORD_BYTES);
   if (file === 'csv') return cells.join(',');
   return JSON.stringify(Object.fromEntries(COLUMNS.map((column, at) => [column, cells[at]])));
 }

@@ -22,10 +22,13 @@ import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/proce
 
 /** The same for every run, and expensive to make. */
 const APIS = prepareProviders(providerConfigs({ skewMs: 0, slowReplyMs: 0 }));
-const SCHEMAS = schemaSetOf(
+export const SCHEMAS = schemaSetOf(
   recordSchema,
   APIS.map(({ config }) => config),
 );
+
+/** What a newer version checks records and answers by: no file was accepted with it. */
+const STRICTER = { record: { ...recordSchema, required: ['vat_number'] }, responses: {} };
 
 export const WORKER_TIMEOUT_MS = 60_000;
 export const SLICE_TIMEOUT_MS = 180_000;
@@ -47,9 +50,9 @@ export interface FunctionOptions {
 /** A function as its environment holds it between invocations: works a batch and answers the ids to deliver again. */
 export type QueueFunction = (deliveries: readonly Delivery[], budget: TimeBudget) => Promise<readonly string[]>;
 
-const common = ({ ports, clock }: Environment, { telemetry, random }: FunctionOptions) => {
+const common = ({ ports, clock, isEarly }: Environment, { telemetry, random }: FunctionOptions) => {
   const { prepare: prepareQueue, fanOut: fanOutQueue, small, bulk, finalize: finalizeQueue } = ports.queues.live;
-  const schemas = new AcceptedSchemas(ports.submissions, SCHEMAS);
+  const schemas = new AcceptedSchemas(ports.submissions, isEarly ? STRICTER : SCHEMAS);
   const queues = { prepareQueue, fanOutQueue, finalizeQueue, lanes: { small, bulk } };
   return { ...ports, ...queues, schemas, telemetry, clock, random };
 };

@@ -5,6 +5,7 @@ import { chunkOf, isOpen, isTerminal, offsetOf, type RecordRow, type Submission 
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { recordName } from './files.ts';
 import type { Journal } from './journal.ts';
+import { knownReason } from './newer-version.ts';
 import type { Plan, RecordKind, SubmissionPlan } from './plan.ts';
 import { submissionIdOf } from './submit.ts';
 
@@ -18,6 +19,7 @@ const MUST_END: Readonly<Record<RecordKind, string>> = {
   rejected: 'failed provider_rejected',
   sick: 'dead_lettered attempts_exhausted',
   forbidden: 'dead_lettered attempts_exhausted',
+  oversize: 'failed record_too_large',
   poison: 'dead_lettered worker_crashed',
 };
 
@@ -29,11 +31,14 @@ export const recordsThatMustSucceed = ({ submissions }: Plan): Set<string> =>
     ),
   );
 
+/** Of rows that cannot be published as they were sent. */
+const UNREADABLE: ReadonlySet<unknown> = new Set(['malformed_row', 'record_too_large']);
+
 /** Deaths of its workers after which even a good record may be taken for their cause: it was there every single time. */
 const DEATHS_OF_ISOLATION = 5;
 
 const endOf = (row: RecordRow | undefined): string =>
-  row === undefined ? 'pending' : [row.state, row.reason].filter(Boolean).join(' ');
+  row === undefined ? 'pending' : [row.state, row.reason && knownReason(row.reason)].filter(Boolean).join(' ');
 
 /** Holds everything that is stored when the world is quiet against the files that were submitted. */
 export async function checkOutcomes(world: MemoryWorld, plan: Plan, journal: Journal): Promise<void> {
@@ -151,7 +156,7 @@ async function checkResults(
     for (const line of lines) {
       const { recordNo, state = 'succeeded', reason, record } = JSON.parse(line);
       const isRead = record !== undefined && Object.keys(record).length > 0;
-      if (!isRead && reason !== 'malformed_row' && state !== 'cancelled') {
+      if (!isRead && !UNREADABLE.has(reason) && state !== 'cancelled') {
         wrong('no result without input', `record ${recordNo} is published as ${state}, without what was sent`);
       }
       const row = rows.get(recordNo);

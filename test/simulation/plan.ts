@@ -15,7 +15,8 @@ export const RECORD_KINDS = [
   'forbidden',
   'poison',
 ] as const;
-export type RecordKind = (typeof RECORD_KINDS)[number];
+/** `oversize`: larger than the limit that the submission was accepted under. */
+export type RecordKind = (typeof RECORD_KINDS)[number] | 'oversize';
 
 export interface SubmissionPlan {
   /** Number of its own, which names its random streams: removing another submission changes nothing for this one. */
@@ -74,6 +75,11 @@ export type Mishap =
   /** From then on: a redrive at the moment when a record fails of which another copy is being worked. */
   | { kind: 'hasty_redrive'; atMs: number };
 
+/** A newer version is deployed to half of the fleet, taken back, and deployed again to all of it. Times from the start of the run. */
+export interface Deployment extends Spell {
+  againMs: number;
+}
+
 /** Everything that is decided before a run: who submits what, and what goes wrong when. */
 export interface Plan {
   seed: number;
@@ -81,6 +87,7 @@ export interface Plan {
   outages: readonly Outage[];
   throttles: readonly Throttle[];
   brownOuts: readonly BrownOut[];
+  deployment?: Deployment;
   mishaps: readonly Mishap[];
   /** Probability that a function dies at any one await. */
   crashShare: number;
@@ -117,6 +124,7 @@ export function planOf(seed: number): Plan {
     outages: calm ? [] : Array.from({ length: spells.below(4) }, () => outageOf(spells)),
     throttles: calm || spells.chance(0.6) ? [] : [throttleOf(spells)],
     brownOuts: calm ? [] : brownOutsOf(stream(seed, 'brown-outs')),
+    ...(!calm && deploymentOf(stream(seed, 'deployment'))),
     mishaps: calm
       ? []
       : [
@@ -153,6 +161,8 @@ function submissionOf(seed: number, index: number): SubmissionPlan {
   });
   if (hasPoison) kinds[dice.below(records)] = 'poison';
   if (dice.chance(0.3)) kinds[dice.below(records)] = 'sick';
+  const sizes = stream(seed, `sizes of ${index}`);
+  if (sizes.chance(0.3)) kinds[sizes.below(records)] = 'oversize';
   if (dice.chance(0.15)) kinds[dice.below(records)] = 'forbidden';
   const isOdd = dice.chance(0.08);
   const file = isOdd ? dice.pick(['header_only', 'unreadable'] as const) : dice.pick(['csv', 'csv', 'ndjson'] as const);
@@ -200,6 +210,13 @@ function brownOutsOf(dice: Dice): BrownOut[] {
   const fromMs = dice.between(0, 3 * MINUTE_MS);
   const toMs = fromMs + dice.between(30 * SECOND_MS, 4 * MINUTE_MS);
   return [{ table: dice.pick(['records', 'submissions']), fromMs, toMs }];
+}
+
+function deploymentOf(dice: Dice): Pick<Plan, 'deployment'> {
+  if (dice.chance(0.6)) return {};
+  const fromMs = dice.between(0, 3 * MINUTE_MS);
+  const toMs = fromMs + dice.between(30 * SECOND_MS, 4 * MINUTE_MS);
+  return { deployment: { fromMs, toMs, againMs: toMs + dice.between(0, 10 * MINUTE_MS) } };
 }
 
 function foreignMessagesOf(dice: Dice): Mishap[] {

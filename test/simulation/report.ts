@@ -32,7 +32,8 @@ function patternOf(subject: string): RegExp {
   return new RegExp(`\\b${subject}\\b|"submissionId":"sub_${submission}".*"recordNo":${recordNo}\\b`);
 }
 
-function summary({ submissions, outages, throttles, brownOuts, mishaps }: Plan): string {
+function summary({ submissions, outages, throttles, brownOuts, deployment, mishaps }: Plan): string {
   const records = submissions.reduce((sum, { kinds }) => sum + kinds.length, 0);
-  return `${submissions.length} submissions, ${records} records, ${outages.length} outages, ${throttles.length} throttles, ${brownOuts.length} brown-outs, ${mishaps.length} mishaps`;
+  const deployed = deployment === undefined ? 0 : 1;
+  return `${submissions.length} submissions, ${records} records, ${outages.length} outages, ${throttles.length} throttles, ${brownOuts.length} brown-outs, ${deployed} deployments, ${mishaps.length} mishaps`;
 }

@@ -9,6 +9,7 @@ import { Journal, type Stats, type Violation } from './journal.ts';
 import { FileTroubles } from './file-troubles.ts';
 import { arrange } from './mishaps.ts';
 import { checkOutcomes, recordsThatMustSucceed } from './outcomes.ts';
+import { NewerVersion } from './newer-version.ts';
 import type { Plan } from './plan.ts';
 import { providerConfigs, SimulatedProvider, type ProviderName } from './provider.ts';
 import { stream } from './random.ts';
@@ -47,6 +48,7 @@ export class Simulation {
   readonly world: MemoryWorld;
   readonly watch: Watch;
   readonly faults: Faults;
+  readonly newer: NewerVersion;
   readonly files = new FileTroubles(this.scheduler);
   readonly #providers: Record<ProviderName, SimulatedProvider>;
   readonly #sources: Record<'fanOut' | 'small' | 'bulk' | 'finalize', EventSource>;
@@ -62,6 +64,7 @@ export class Simulation {
     this.journal = new Journal(scheduler.now, trace);
     this.watch = new Watch(this.journal, scheduler, plan.skewMs, recordsThatMustSucceed(plan));
     this.faults = new Faults(plan, START_MS, FAULTY_MS);
+    this.newer = new NewerVersion(plan, scheduler.now);
     this.world = createMemoryWorld({
       clock: scheduler,
       random: stream(plan.seed, 'order').next,
@@ -189,7 +192,11 @@ export class Simulation {
       visibilityMs: () => this.visibilityMs(name, options.timeoutMs),
       start: () => {
         const environment = this.environment(name);
-        return { environment, work: work(environment) };
+        const process = work(environment);
+        return {
+          environment,
+          work: async (deliveries, budget) => process(environment.readable(deliveries), budget),
+        };
       },
       isEnabled: () => this.isEnabled(name),
       duplicateShare: this.plan.duplicateShare,

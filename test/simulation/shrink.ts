@@ -30,6 +30,8 @@ function* smallerPlans(plan: Plan): Generator<Plan> {
   if (plan.submissions.length > 1) {
     for (const submission of plan.submissions) yield { ...plan, submissions: without(plan.submissions, submission) };
   }
+  const { deployment, ...undeployed } = plan;
+  if (deployment !== undefined) yield undeployed;
   for (const outage of plan.outages) yield { ...plan, outages: without(plan.outages, outage) };
   for (const brownOut of plan.brownOuts) yield { ...plan, brownOuts: without(plan.brownOuts, brownOut) };
   for (const throttle of plan.throttles) yield { ...plan, throttles: without(plan.throttles, throttle) };

@@ -1,9 +1,13 @@
+import { AcceptedSchemas } from '../../lambdas/domain/submissions/schemas.ts';
+import { TERMS_OF_0_1_0 } from '../../lambdas/domain/submissions/terms.ts';
 import { encodeBody, MESSAGE_VERSION } from '../../lambdas/domain/queues/messages.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { makeSubmission } from '../support/factories.ts';
-import { fileOf } from './files.ts';
-import { DEADLINE_MS } from './functions.ts';
+import { fileOf, MAX_RECORD_BYTES } from './files.ts';
+import { DEADLINE_MS, SCHEMAS } from './functions.ts';
 import type { SubmissionPlan } from './plan.ts';
+
+const ACCEPTED = new AcceptedSchemas({ keepSchemas: async () => undefined, getSchemas: async () => SCHEMAS }, SCHEMAS);
 
 const DAY_MS = 86_400_000;
 const RETENTION_DAYS = 30;
@@ -19,6 +23,12 @@ export async function accept(world: MemoryWorld, plan: SubmissionPlan, nowMs: nu
     submissionId,
     tenantId,
     source: { key, ...world.objects.seed(key, fileOf(plan)) },
+    terms: {
+      ...TERMS_OF_0_1_0,
+      maxRecordBytes: MAX_RECORD_BYTES,
+      providers: ['company', 'geo'],
+      schemas: ACCEPTED.hash,
+    },
     format: file === 'ndjson' ? 'ndjson' : 'csv',
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
@@ -27,6 +37,7 @@ export async function accept(world: MemoryWorld, plan: SubmissionPlan, nowMs: nu
     nextCheckAtMs: nowMs + 60_000,
     expiresAtSeconds: Math.floor((nowMs + RETENTION_DAYS * DAY_MS) / 1_000),
   });
+  await world.submissions.keepSchemas(ACCEPTED.hash, SCHEMAS);
   await world.submissions.create(submission);
   if (diesAccepting === 'before_send') return;
   await world.admission.setOpenWork(tenantId, { submissionId, records: plan.kinds.length });

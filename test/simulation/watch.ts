@@ -234,8 +234,12 @@ export class Watch {
 
   #noteSent({ args, port }: PortCall): void {
     const lane = port === 'queues.small' ? 'small' : 'bulk';
-    for (const { body, group } of args[0] as OutgoingMessage[]) {
+    for (const { body, group, attributes } of args[0] as OutgoingMessage[]) {
       const about = recordOfBody(body);
+      if (about !== undefined && attributes?.['reason'] === 'unreadable_message') {
+        const message = `A message of ${about.record} was set apart that a newer version can read`;
+        this.#journal.broken('what is newer is handed back', message, [about.record]);
+      }
       const key = about?.record ?? body;
       if (about !== undefined) this.isolation.sentBack(about.record);
       const earlier = this.#sent.get(key);

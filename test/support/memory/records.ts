@@ -14,6 +14,9 @@ const stands = (stored: RecordRow, row: RecordRow): boolean =>
   stored.generation > row.generation ||
   (stored.generation === row.generation && isTerminal(stored.state));
 
+/** What this version writes: members of a newer one stay whoever writes. */
+const plain = ({ others: _others, ...row }: RecordRow): unknown => row;
+
 const isUnchanged = (stored: RecordRow, seen: RecordRow | undefined): boolean =>
   seen?.updatedAtMs === stored.updatedAtMs && seen.generation === stored.generation && seen.state === stored.state;
 
@@ -38,7 +41,7 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       const stored = find(row.submissionId, row.recordNo);
       const isNews = stored !== undefined && !isUnchanged(stored, seen);
       if (stored !== undefined && (stands(stored, row) || (ifUnchanged && isNews))) {
-        return { applied: isDeepStrictEqual(stored, row), stored: structuredClone(stored) };
+        return { applied: isDeepStrictEqual(plain(stored), plain(row)), stored: structuredClone(stored) };
       }
       const merged = isNews ? mergeOver(row, stored) : row;
       const next = stored?.others ? { ...merged, others: stored.others } : merged;
