@@ -205,7 +205,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: "reads today's limits",
     file: 'lambdas/domain/source/source-reader.ts',
-    find: 'const { maxRecordBytes, maxRecords, readerVersion } = terms;',
-    by: 'const { maxRecordBytes, maxRecords, readerVersion } = { ...terms, maxRecordBytes: 65_536, maxRecords: 1_000_000 };',
+    find: 'const { maxRecordBytes, maxRecords, readerVersion } = submission.terms;',
+    by: 'const { maxRecordBytes, maxRecords, readerVersion } = { ...submission.terms, maxRecordBytes: 65_536, maxRecords: 1_000_000 };',
   },
 ];

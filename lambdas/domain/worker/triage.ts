@@ -92,7 +92,8 @@ function decide(
   if (row !== undefined && isSuperseded(item, row, nowMs)) return { kind: 'discard', because: 'superseded' };
   const { message: next } = job;
   const waitMs = (next.notBeforeMs ?? 0) - nowMs;
-  if (waitMs <= SLACK_MS && isAheadOfFanOut(message, submission)) return defer(job, deps, { reason: 'out_of_time' });
+  // Nothing is written for it: there may be no such record.
+  if (waitMs <= SLACK_MS && isAheadOfFanOut(message, submission)) return returnUnread(item, deps);
   if (waitMs <= SLACK_MS) return removedProvider(deps, submission, job) ?? job;
   return { kind: 'return', reason: row?.reason ?? 'out_of_time', message: next, waitMs, carry: next };
 }
