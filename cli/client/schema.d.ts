@@ -247,6 +247,17 @@ export interface components {
       /** @description Null until the beginning of the file has been read. */
       lane: ('small' | 'bulk') | null;
       reference?: string;
+      /** @description Present where the file was unpacked or decoded before its records were read. */
+      preparedFrom?: {
+        /** @description gzip, zip, xlsx, text; new ones may be added. */
+        kind: string;
+        /** @description The file in the archive. */
+        member?: string;
+        /** @description The sheet of the workbook. */
+        sheet?: string;
+        /** @description The character set of the text. */
+        charset?: string;
+      };
       /** Format: date-time */
       createdAt: string;
       /** Format: date-time */

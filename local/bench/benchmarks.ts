@@ -7,6 +7,7 @@ import { fairness } from './fairness.ts';
 import { fanOut } from './fan-out.ts';
 import { ops } from './ops.ts';
 import { outage } from './outage.ts';
+import { prepare } from './prepare.ts';
 import type { BenchResult } from './result.ts';
 
 export interface Benchmark {
@@ -23,6 +24,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'crash', summary: 'every worker is killed once: lost records, repeated calls, end', run: crash },
   { name: 'ops', summary: 'billable operations of AWS for each succeeded record', run: ops },
   { name: 'fanout', summary: 'rows per second and memory of the fan-out', run: fanOut },
+  { name: 'prepare', summary: 'memory, time and writes of unpacking large and hostile files', run: prepare },
   { name: 'ack', summary: 'time to accept a file, small and large', run: ack },
   { name: 'cold', summary: 'size and start of every function', run: cold },
 ];

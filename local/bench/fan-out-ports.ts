@@ -18,13 +18,13 @@ export interface FanOutPorts {
 }
 
 /** A port of which only some methods are reached: any other one says so by its name. */
-function port<T extends object>(name: string, methods: Partial<T>): T {
+export function port<T extends object>(name: string, methods: Partial<T>): T {
   const known: object = methods;
   return new Proxy(known, {
     get(target, method) {
       if (Reflect.has(target, method)) return Reflect.get(target, method) as unknown;
       throw new RangeError(
-        `Fan-out has come to need ${name}.${String(method)}: add it to local/bench/fan-out-ports.ts.`,
+        `The function has come to need ${name}.${String(method)}: add it to the ports of its benchmark.`,
       );
     },
   }) as T;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model.ts';
+import { PREPARED_KINDS } from '../prepare/ports.ts';
 import { REASON_CODES } from '../reasons.ts';
 import type { UnknownCode } from '../versions.ts';
 import { isCallbackUrl } from './callback-url.ts';
@@ -154,6 +155,17 @@ export const submissionSchema = v.object({
   message: v.exactOptional(described(v.string(), 'The reason in words, with the remedy.')),
   lane: described(v.nullable(v.picklist(LANES)), 'Null until the beginning of the file has been read.'),
   reference: v.exactOptional(v.string()),
+  preparedFrom: v.exactOptional(
+    described(
+      v.object({
+        kind: described(v.string(), `${PREPARED_KINDS.join(', ')}; new ones may be added.`),
+        member: v.exactOptional(described(v.string(), 'The file in the archive.')),
+        sheet: v.exactOptional(described(v.string(), 'The sheet of the workbook.')),
+        charset: v.exactOptional(described(v.string(), 'The character set of the text.')),
+      }),
+      'Present where the file was unpacked or decoded before its records were read.',
+    ),
+  ),
   createdAt: timestamp,
   updatedAt: timestamp,
   counts: v.object({

@@ -21,7 +21,7 @@ export function submissionView(
   { submission, tally, estimatedCompletionAtMs, countsAsOfMs }: SubmissionSummary,
   baseUrl: string,
 ): SubmissionView {
-  const { submissionId, state, storedState, lane, reference } = submission;
+  const { submissionId, state, storedState, lane, reference, prepared } = submission;
   const self = `${baseUrl}${pathOf(submissionId)}`;
   return {
     id: submissionId,
@@ -29,6 +29,7 @@ export function submissionView(
     ...endReason(submission),
     lane: lane ?? null,
     ...(reference !== undefined && { reference }),
+    ...(prepared && { preparedFrom: prepared.from }),
     createdAt: iso(submission.createdAtMs),
     updatedAt: iso(submission.updatedAtMs),
     counts: tally.counts,

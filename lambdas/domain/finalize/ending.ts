@@ -39,7 +39,7 @@ export async function finishResults(
   { deps, submission, lease, version }: Finalizing,
   parts: readonly PartManifest[],
 ): Promise<void> {
-  const { submissionId, stop, fileName, reference, expectedRecords } = submission;
+  const { submissionId, stop, fileName, reference, expectedRecords, source, prepared } = submission;
   const totals = total(parts);
   const state = endState(stop, totals.counts);
   await writeManifest(deps.objects, submission, {
@@ -50,6 +50,8 @@ export async function finishResults(
     createdAt: new Date(deps.clock.now()).toISOString(),
     ...(fileName !== undefined && { fileName }),
     ...(reference !== undefined && { reference }),
+    source,
+    ...(prepared && { prepared: { ...prepared.source, from: { ...prepared.from } } }),
     ...(expectedRecords !== undefined && {
       expectedRecords,
       matchesExpected: expectedRecords === totals.counts.total,

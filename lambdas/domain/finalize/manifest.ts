@@ -37,6 +37,8 @@ const tallySchema = {
 
 const partSchema = v.object({ v: v.literal(MANIFEST_VERSION), part: positive, chunks: count, ...tallySchema });
 
+const objectSchema = v.object({ key: v.string(), etag: v.string(), sizeBytes: count });
+
 const manifestSchema = v.object({
   v: v.literal(MANIFEST_VERSION),
   submissionId: v.string(),
@@ -45,6 +47,9 @@ const manifestSchema = v.object({
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   fileName: v.optional(v.string()),
   reference: v.optional(v.string()),
+  /** What the customer sent, and what it was unpacked or decoded to; absent in results of 0.1.0. */
+  source: v.optional(objectSchema),
+  prepared: v.optional(v.object({ ...objectSchema.entries, from: v.looseObject({ kind: v.string() }) })),
   expectedRecords: v.optional(count),
   /** Whether the file had as many records as the customer had announced; absent where nothing was announced. */
   matchesExpected: v.optional(v.boolean()),
