@@ -14,10 +14,10 @@ import { openWorkbook, WORKBOOK_PART } from './workbook.ts';
 import { membersOf, type Member } from './zip.ts';
 
 /**
- * Bytes of the XML of one sheet, or of its shared texts. A full core parses about 30 MB a second, a function with 1 GiB of memory has 0.58 of
+ * Bytes of the XML of one sheet, or of its shared texts. A core parses 15 MB a second, a function with 1 GiB of memory has 0.58 of
  * one, https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html: both take four minutes.
  */
-export const MAX_XML_BYTES = 2 * 1024 ** 3;
+const MAX_XML_BYTES = 1024 ** 3;
 
 /** Enough to know any file by. */
 const HEAD_BYTES = 64 * 1024;

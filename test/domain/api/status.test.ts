@@ -42,6 +42,18 @@ describe('the status of a submission', () => {
       { state: 'rejected', rejection: { code: 'EMPTY_FILE', detail: 'The file is empty.' } },
       { reason: 'EMPTY_FILE', message: 'The file is empty.' },
     ],
+    [
+      'complete',
+      {
+        state: 'complete',
+        prepared: {
+          source: { key: 'prepared/acme/1', etag: '"p"', sizeBytes: 7 },
+          format: 'csv',
+          from: { kind: 'xlsx', sheet: 'Export' },
+        },
+      },
+      { preparedFrom: { kind: 'xlsx', sheet: 'Export' } },
+    ],
     ['expired', { state: 'expired' }, { reason: 'deadline_passed', message: expect.stringContaining('deadline') }],
     ['cancelled', { state: 'cancelled' }, { reason: 'cancelled', message: expect.stringContaining('cancelled') }],
     [

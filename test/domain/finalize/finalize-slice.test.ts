@@ -113,7 +113,9 @@ describe('the results of a submission', () => {
 
   it('are listed in the manifest with counts, reasons, sizes and hashes', async () => {
     const rig = createFinalizeRig();
-    await rig.submit(makeCsv(60), { fileName: 'customers.csv', reference: 'order 7', expectedRecords: 61 });
+    const text = { key: 'prepared/acme/1', ...rig.world.objects.seed('prepared/acme/1', makeCsv(60)) };
+    const prepared = { source: text, format: 'csv', from: { kind: 'gzip' } } as const;
+    await rig.submit('packed', { fileName: 'customers.csv', reference: 'order 7', expectedRecords: 61, prepared });
     await rig.run();
     await rig.work(({ recordNo }) => {
       if (recordNo % 10 === 0) return { state: 'failed', reason: 'provider_rejected' };
@@ -131,6 +133,8 @@ describe('the results of a submission', () => {
       createdAt: new Date(rig.clock.now()).toISOString(),
       fileName: 'customers.csv',
       reference: 'order 7',
+      source: { sizeBytes: 6 },
+      prepared: { ...text, from: { kind: 'gzip' } },
       expectedRecords: 61,
       matchesExpected: false,
       counts: { total: 60, succeeded: 53, failed: 6, cancelled: 1 },
