@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { tally } from '../../lambdas/domain/ledger/ledger.ts';
+import { outcomeAt, tally } from '../../lambdas/domain/ledger/ledger.ts';
 import { stoppedRow } from '../../lambdas/domain/ledger/stopped-row.ts';
 import {
   chunkOf,
@@ -10,6 +10,7 @@ import {
   type RecordRow,
   type Submission,
 } from '../../lambdas/domain/model.ts';
+import { isStopped } from '../../lambdas/domain/submissions/stop.ts';
 import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
@@ -195,8 +196,7 @@ export class Watch {
       const about = recordOfBody(received.body);
       const sent = this.#sent.get(about?.record ?? received.body);
       if (sent !== undefined && sent.atMs >= received.atMs && sent.generation >= (about?.generation ?? 0)) continue;
-      // The ledger ends what is left of a stopped submission.
-      if (about !== undefined && port.startsWith('queues') && this.#isStopped(about.submissionId)) continue;
+      if (about !== undefined && port.startsWith('queues') && this.#isEndedByStop(about)) continue;
       const [row] = about === undefined ? [] : await this.#rows([about]);
       const generation = about?.generation ?? 0;
       const isOver = row && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
@@ -218,6 +218,15 @@ export class Watch {
 
   #isStopped(submissionId: string): boolean {
     return this.#world?.inspect.submissions().find((each) => each.submissionId === submissionId)?.stop !== undefined;
+  }
+
+  /** The stop order ends what is open of its generations; once results are made of them, the ledger must have done so. */
+  #isEndedByStop({ submissionId, recordNo, generation }: NonNullable<ReturnType<typeof recordOfBody>>): boolean {
+    const submission = this.#world?.inspect.submissions().find((each) => each.submissionId === submissionId);
+    if (submission === undefined || !isStopped(submission, generation)) return false;
+    if (isOpen(submission.state) && submission.state !== 'finalizing') return true;
+    const chunk = this.#world?.inspect.ledger(submissionId).find((each) => each.chunk === chunkOf(recordNo));
+    return chunk !== undefined && outcomeAt(chunk, offsetOf(recordNo)) !== 'pending';
   }
 
   #isElsewhere(port: string, receipt: string, record: string | undefined): boolean {
