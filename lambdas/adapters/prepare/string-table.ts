@@ -1,7 +1,7 @@
 import { UnreadableSourceError } from '../../domain/source/unreadable-source.ts';
 
 /** Bytes of text, and texts, that a workbook may share between its cells: with their index they stay below 300 MB. */
-export const MAX_SHARED_BYTES = 192 * 1024 * 1024;
+const MAX_SHARED_BYTES = 192 * 1024 * 1024;
 const MAX_STRINGS = 8 * 1024 * 1024;
 const PAGE_BYTES = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { grouped } from '../files/details.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 
 /** Text grows by this factor at the most when it is unpacked: what grows more is made to exhaust whoever unpacks it. */
-export const MAX_RATIO = 200;
+const MAX_RATIO = 200;
 /** Below this size the ratio does not matter: a short file of few different records packs well. */
 const RATIO_FROM_BYTES = 1024 * 1024;
 
