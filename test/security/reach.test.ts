@@ -71,6 +71,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Get', 'Put', 'Update', 'Delete'].map((action) => `${action} Idempotency`),
     'PutObject once uploads/',
     'GetObject uploads/',
+    'List uploads/',
     `Send ${FAN_OUT}`,
   ],
   status: [
@@ -79,6 +80,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'BatchGet Records',
     'Get Tenants system',
     'GetObject results/',
+    'List results/',
   ],
   'fan-out': [
     ...consume(FAN_OUT),
@@ -87,12 +89,16 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['BatchGet', 'Update'].map((action) => `${action} Tenants tenant#`),
     'GetObject uploads/',
     'GetObject prepared/',
+    'List uploads/',
+    'List prepared/',
   ],
   prepare: [
     ...consume(PREPARE),
     ...[PREPARE, FAN_OUT].map((queue) => `Send ${queue}`),
     ...['Get', 'Update'].map((action) => `${action} Submissions`),
     'GetObject uploads/',
+    'List uploads/',
+    'List prepared/',
     ...['GetObject', 'PutObject', 'PutObject once', 'CreateMultipart', 'AbortMultipart'].map(
       (action) => `${action} prepared/`,
     ),
@@ -107,7 +113,9 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'Update Tenants tenant#',
     'GetObject uploads/',
     'GetObject prepared/',
-    ...['GetObject', 'PutObject', 'PutObject once', 'CreateMultipart', 'AbortMultipart'].map(
+    'List uploads/',
+    'List prepared/',
+    ...['GetObject', 'PutObject', 'PutObject once', 'CreateMultipart', 'AbortMultipart', 'List'].map(
       (action) => `${action} results/`,
     ),
   ],
@@ -122,6 +130,8 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Get', 'Update'].map((action) => `${action} Tenants system`),
     'GetObject uploads/',
     'GetObject prepared/',
+    'List uploads/',
+    'List prepared/',
   ],
   redrive: [
     ...drain(SMALL_DLQ),
@@ -132,6 +142,8 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Get', 'BatchGet', 'Put'].map((action) => `${action} Records`),
     'GetObject uploads/',
     'GetObject prepared/',
+    'List uploads/',
+    'List prepared/',
   ],
 };
 
