@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { ledgerKey, parseLedger } from '../../lambdas/adapters/dynamodb/ledger-item.ts';
-import { metaItem, openShardOf, OPEN_SHARD_KEYS, parseMeta } from '../../lambdas/adapters/dynamodb/submission-item.ts';
+import { headItem, openShardOf, OPEN_SHARD_KEYS, parseHead } from '../../lambdas/adapters/dynamodb/submission-item.ts';
 import { InvalidDataError } from '../../lambdas/domain/errors.ts';
 import { EXPIRES_AT_SECONDS, makeSubmission, SUBMISSION_ID } from '../support/factories.ts';
 
 describe('the head item', () => {
   test('is in the index of open submissions only while it is open', () => {
-    expect(metaItem(makeSubmission(), 'token')).toMatchObject({ openShard: openShardOf(SUBMISSION_ID) });
-    expect(metaItem(makeSubmission({ state: 'complete' }), 'token')).not.toHaveProperty('openShard');
+    expect(headItem(makeSubmission(), 'token')).toMatchObject({ openShard: openShardOf(SUBMISSION_ID) });
+    expect(headItem(makeSubmission({ state: 'complete' }), 'token')).not.toHaveProperty('openShard');
   });
 
   test('has no empty set, which DynamoDB refuses', () => {
-    expect(metaItem(makeSubmission(), 'token')).not.toHaveProperty('closedChunks');
+    expect(headItem(makeSubmission(), 'token')).not.toHaveProperty('closedChunks');
   });
 
   test('is spread over every shard', () => {
@@ -23,7 +23,7 @@ describe('the head item', () => {
     for (const shard of perShard.values()) expect(shard.length).toBeGreaterThan(50);
   });
 
-  const valid = metaItem(makeSubmission(), 'token');
+  const valid = headItem(makeSubmission(), 'token');
   test.each([
     ['a state that is no code', { ...valid, state: 'Fast asleep' }],
     ['no source', { ...valid, source: undefined }],
@@ -31,12 +31,12 @@ describe('the head item', () => {
     ['a text for a number', { ...valid, generation: '1' }],
     ['chunks that are no set', { ...valid, closedChunks: [1, 2] }],
   ])('with %s is refused, and the error names the item', (_what, item) => {
-    expect(() => parseMeta(item)).toThrow(InvalidDataError);
-    expect(() => parseMeta(item)).toThrow(new RegExp(SUBMISSION_ID));
+    expect(() => parseHead(item)).toThrow(InvalidDataError);
+    expect(() => parseHead(item)).toThrow(new RegExp(SUBMISSION_ID));
   });
 
   test('an error about it quotes no value', () => {
-    expect(() => parseMeta({ ...valid, callbackUrl: { secret: 'hunter2' } })).toThrow(/^(?!.*hunter2)/s);
+    expect(() => parseHead({ ...valid, callbackUrl: { secret: 'hunter2' } })).toThrow(/^(?!.*hunter2)/s);
   });
 });
 

@@ -8,7 +8,7 @@ import { parseLedger } from '../../lambdas/adapters/dynamodb/ledger-item.ts';
 import { createLedgerStore } from '../../lambdas/adapters/dynamodb/ledger-store.ts';
 import { parseRecord, recordItem } from '../../lambdas/adapters/dynamodb/record-item.ts';
 import { createRecordStore } from '../../lambdas/adapters/dynamodb/record-store.ts';
-import { parseMeta } from '../../lambdas/adapters/dynamodb/submission-item.ts';
+import { parseHead } from '../../lambdas/adapters/dynamodb/submission-item.ts';
 import { recordView, submissionView } from '../../lambdas/domain/api/views.ts';
 import { readManifest, readPartManifest } from '../../lambdas/domain/finalize/manifest.ts';
 import { tally } from '../../lambdas/domain/ledger/ledger.ts';
@@ -66,7 +66,7 @@ const put = async (table: string, item: Items[string] | undefined): Promise<void
 
 describe('what 0.1.0 stored and sent', () => {
   test.each(Object.keys(RELEASED.items.heads))('reads the head of a submission: %s', (name) => {
-    const { submission } = parseMeta(of(RELEASED.items.heads, name));
+    const { submission } = parseHead(of(RELEASED.items.heads, name));
     expect(submission).toMatchObject({ submissionId: SUBMISSION_ID, tenantId: TENANT_ID, format: 'csv' });
     expect(submission).not.toHaveProperty('storedState');
     expect(submission.terms).toEqual(TERMS_OF_0_1_0);
@@ -139,27 +139,27 @@ async function manifestsOf({ objects: stored }: Golden, name = 'manifest') {
 
 describe('what a later version stored and sent', () => {
   const view = (name: string) => {
-    const { submission } = parseMeta(of(FUTURE.items.heads, name));
+    const { submission } = parseHead(of(FUTURE.items.heads, name));
     return submissionView({ submission, tally: tally(submission, []), estimatedCompletionAtMs: undefined }, '');
   };
 
   test('a state that is not known is shown as it is; what is to be checked counts as open, the rest is left alone', () => {
     expect(view('accepted').state).toBe('preparing');
-    expect(parseMeta(of(FUTURE.items.heads, 'accepted')).submission.state).toBe('processing');
+    expect(parseHead(of(FUTURE.items.heads, 'accepted')).submission.state).toBe('processing');
     expect(view('finished').state).toBe('archived');
     // No replay takes up what is rejected.
-    expect(parseMeta(of(FUTURE.items.heads, 'finished')).submission.state).toBe('rejected');
+    expect(parseHead(of(FUTURE.items.heads, 'finished')).submission.state).toBe('rejected');
   });
 
   test('a stop order of another kind stops, and members of the dialect are written back by a checkpoint', () => {
-    const { submission } = parseMeta(of(FUTURE.items.heads, 'processing'));
+    const { submission } = parseHead(of(FUTURE.items.heads, 'processing'));
     expect(submission.stop?.kind).toBe('cancelled');
     expect(submission.fanOut.dialect).toMatchObject({ delimiter: ';', escape: '\\' });
   });
 
   test.each([
-    ['a head of a newer major version', () => parseMeta(of(FUTURE.items.heads, 'nextMajor'))],
-    ['a head in a format that nobody here reads', () => parseMeta(of(FUTURE.items.heads, 'newFormat'))],
+    ['a head of a newer major version', () => parseHead(of(FUTURE.items.heads, 'nextMajor'))],
+    ['a head in a format that nobody here reads', () => parseHead(of(FUTURE.items.heads, 'newFormat'))],
     ['a ledger item of a newer major version', () => parseLedger(of(FUTURE.items.ledger, 'nextMajor'))],
     ['a row of a newer major version', () => parseRecord(of(FUTURE.items.rows, 'nextMajor'))],
     ['a message of a newer major version', () => parseRecordMessage(encodeBody(FUTURE.messages.record['nextMajor']))],
@@ -183,7 +183,7 @@ describe('what a later version stored and sent', () => {
 
   test('failures for a reason that is not known count, and can be taken back', async () => {
     const { chunk } = parseLedger(of(FUTURE.items.ledger, 'full'));
-    const { submission } = parseMeta(of(RELEASED.items.heads, 'finished'));
+    const { submission } = parseHead(of(RELEASED.items.heads, 'finished'));
     expect(tally({ fanOut: { ...submission.fanOut, done: false } }, [chunk]).failures).toEqual({
       invalid_record: 1,
       attempts_exhausted: 2,

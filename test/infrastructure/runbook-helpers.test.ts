@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import prod from '../../config/stages/prod.ts';
-import { metaKey } from '../../lambdas/adapters/dynamodb/submission-item.ts';
+import { headKey } from '../../lambdas/adapters/dynamodb/submission-item.ts';
 import { synthesize } from './synthesized.ts';
 
 const runbook = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'runbook.md'), 'utf8');
@@ -59,7 +59,7 @@ describe('open_submissions', () => {
       'sub_late',
     ]);
     const request = run(table(ids), 'SUBMISSIONS_TABLE=subs; open_submissions 3>&1 >/dev/null');
-    const keys = ids.map((id) => marshall(metaKey(id)));
+    const keys = ids.map((id) => marshall(headKey(id)));
     expect(JSON.parse(request)).toEqual({ subs: { Keys: keys } });
   });
 

@@ -16,7 +16,7 @@ export const OPEN_INDEX = 'open';
 const OPEN_SHARDS = 4;
 export const OPEN_SHARD_KEYS: readonly string[] = Array.from({ length: OPEN_SHARDS }, (_, shard) => `open#${shard}`);
 
-export const metaKey = (submissionId: string): Key => ({ submissionId, part: HEAD_PART });
+export const headKey = (submissionId: string): Key => ({ submissionId, part: HEAD_PART });
 
 /** Always the same shard for a submission: the sum of its characters is spread well enough over four. */
 export function openShardOf(submissionId: string): string {
@@ -50,7 +50,7 @@ const stopKind = v.pipe(
 
 const sourceSchema = v.object({ key: v.string(), etag: v.string(), sizeBytes: v.number() });
 
-const metaSchema = v.object({
+const headSchema = v.object({
   submissionId: v.string(),
   tenantId: v.string(),
   state: openPicklist(SUBMISSION_STATES),
@@ -149,7 +149,7 @@ const isState = (state: string): state is SubmissionState => SUBMISSION_STATES.s
 function stateOf({
   state,
   nextCheckAtMs,
-}: v.InferOutput<typeof metaSchema>): Pick<Submission, 'state' | 'storedState'> {
+}: v.InferOutput<typeof headSchema>): Pick<Submission, 'state' | 'storedState'> {
   if (isState(state)) return { state };
   return { state: nextCheckAtMs === undefined ? 'rejected' : 'processing', storedState: state };
 }
@@ -158,11 +158,11 @@ function stateOf({
  * Throws UnsupportedVersionError for a head with a lane or format that is not known here, and InvalidDataError when the item is not a
  * submission's head.
  */
-export function parseMeta(item: Item): StoredSubmission {
+export function parseHead(item: Item): StoredSubmission {
   const what = `head of submission ${String(item['submissionId'])}`;
   refuseUnknown(what, item, 'lane', LANES);
   refuseUnknown(what, item, 'format', FORMATS);
-  const meta = parseItem(metaSchema, item, what);
+  const meta = parseItem(headSchema, item, what);
   const { createdBy, finalizingBy } = parseItem(tokensSchema, item, `head of submission ${meta.submissionId}`);
   const submission: Submission = { ...meta, ...stateOf(meta), fanOut: withoutGivenUp(meta.fanOut) };
   if (meta.finalize !== undefined) submission.finalize = withoutGivenUp(meta.finalize);
@@ -176,7 +176,7 @@ export function parseMeta(item: Item): StoredSubmission {
 }
 
 /** The head item of a new submission. `createdBy` recognises a creation whose answer was lost. */
-export function metaItem(submission: Submission, createdBy: string): Item {
+export function headItem(submission: Submission, createdBy: string): Item {
   const { closedChunks, ...rest } = submission;
   return {
     ...rest,

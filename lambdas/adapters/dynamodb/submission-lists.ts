@@ -5,7 +5,7 @@ import type { SubmissionStore, UnreadableItem } from '../../domain/submissions/p
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { parseItem, type Item, type QueryInput } from './dynamo.ts';
 import { expr } from './expression.ts';
-import { BY_TENANT_INDEX, metaKey, OPEN_INDEX, OPEN_SHARD_KEYS, parseMeta } from './submission-item.ts';
+import { BY_TENANT_INDEX, headKey, OPEN_INDEX, OPEN_SHARD_KEYS, parseHead } from './submission-item.ts';
 import type { SubmissionTable } from './submission-table.ts';
 
 type Lists = Pick<SubmissionStore, 'listByTenant' | 'listAll' | 'listDue' | 'listOpen'>;
@@ -59,9 +59,9 @@ export function submissionLists(table: SubmissionTable): Lists {
   /** Unexpired heads by id. One that cannot be read hides no other. */
   const headsOf = async (ids: readonly string[]): Promise<Heads> => {
     const heads: Heads = { byId: new Map(), unreadable: [] };
-    for (const item of await table.table.getMany(ids.map(metaKey))) {
+    for (const item of await table.table.getMany(ids.map(headKey))) {
       try {
-        const head = parseMeta(item);
+        const head = parseHead(item);
         if (!table.isExpired(head)) heads.byId.set(head.submission.submissionId, head.submission);
       } catch (error) {
         if (!(error instanceof InvalidDataError)) throw error;
@@ -105,7 +105,7 @@ export function submissionLists(table: SubmissionTable): Lists {
         const { nextCheckAtMs, submissionId } = parseItem(openEntry, entry, 'entry of the index open');
         return [nextCheckAtMs, submissionId];
       },
-      keyAt: ([nextCheckAtMs, submissionId]) => ({ ...metaKey(submissionId), openShard: shard, nextCheckAtMs }),
+      keyAt: ([nextCheckAtMs, submissionId]) => ({ ...headKey(submissionId), openShard: shard, nextCheckAtMs }),
       from,
     });
 
@@ -121,7 +121,7 @@ export function submissionLists(table: SubmissionTable): Lists {
           const { createdAtMs, submissionId } = parseItem(byTenantEntry, entry, 'entry of the index byTenant');
           return [createdAtMs, submissionId];
         },
-        keyAt: ([createdAtMs, submissionId]) => ({ ...metaKey(submissionId), tenantId, createdAtMs }),
+        keyAt: ([createdAtMs, submissionId]) => ({ ...headKey(submissionId), tenantId, createdAtMs }),
         from: cursor === undefined ? null : decodeCursor(scope, positionSchema, cursor),
       });
       return next === undefined ? { items, unreadable } : { items, unreadable, nextCursor: encodeCursor(scope, next) };
@@ -129,7 +129,7 @@ export function submissionLists(table: SubmissionTable): Lists {
 
     async listAll({ limit, cursor }) {
       const from = cursor === undefined ? undefined : decodeCursor('all', byTenantKey, cursor);
-      const after = from && { ...metaKey(from.submissionId), ...from };
+      const after = from && { ...headKey(from.submissionId), ...from };
       const page = await table.table.scanPage({ index: BY_TENANT_INDEX, limit, ...(after && { after }) });
       const ids = page.items.map(
         (entry) => parseItem(byTenantEntry, entry, 'entry of the index byTenant').submissionId,

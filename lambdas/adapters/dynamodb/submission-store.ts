@@ -11,7 +11,7 @@ import { isLedgerItem, parseLedger } from './ledger-item.ts';
 import { submissionControl } from './submission-control.ts';
 import { submissionFanOut } from './submission-fan-out.ts';
 import { submissionFinalize } from './submission-finalize.ts';
-import { HEAD_PART, metaItem, metaKey, openShardOf, parseMeta } from './submission-item.ts';
+import { HEAD_PART, headItem, headKey, openShardOf, parseHead } from './submission-item.ts';
 import { submissionLists } from './submission-lists.ts';
 import { SubmissionTable } from './submission-table.ts';
 
@@ -36,12 +36,12 @@ function submissionBasics(table: SubmissionTable): Basics {
       const { submissionId } = submission;
       const createdBy = randomUUID();
       const absent = expr`attribute_not_exists(#submissionId) OR NOT (${table.table.unexpired()})`;
-      const written = await table.table.put(metaKey(submissionId), metaItem(submission, createdBy), absent);
+      const written = await table.table.put(headKey(submissionId), headItem(submission, createdBy), absent);
       const item = written.applied ? written.item : await written.standing();
       if (item === undefined) {
         throw new DependencyUnavailableError(`The submission ${submissionId} vanished while it was created.`);
       }
-      const stored = parseMeta(item);
+      const stored = parseHead(item);
       // Only the SDK's own repetition carries the same token: a write that was applied and not answered is recognised by it.
       return { created: written.applied || stored.createdBy === createdBy, stored: stored.submission };
     },
@@ -53,7 +53,7 @@ function submissionBasics(table: SubmissionTable): Basics {
     async getWithLedger(submissionId) {
       const items = await table.table.queryAll({ where: expr`#submissionId = ${submissionId}` });
       const head = items.find((item) => item['part'] === HEAD_PART);
-      const stored = head && parseMeta(head);
+      const stored = head && parseHead(head);
       if (stored === undefined || table.isExpired(stored)) return undefined;
       const ledger = items
         .filter(isLedgerItem)

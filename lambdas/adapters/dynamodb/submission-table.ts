@@ -2,7 +2,7 @@ import { LeaseLostError, SluiceError } from '../../domain/errors.ts';
 import type { Submission } from '../../domain/model.ts';
 import type { DynamoTable } from './dynamo.ts';
 import { expr, type Expression } from './expression.ts';
-import { GIVEN_UP_MS, metaKey, parseMeta, type StoredSubmission } from './submission-item.ts';
+import { GIVEN_UP_MS, headKey, parseHead, type StoredSubmission } from './submission-item.ts';
 
 /** Rounds of "write, look why it was refused, write in another form" before a caller is told to come back. */
 export const MAX_ROUNDS = 5;
@@ -28,18 +28,18 @@ export class SubmissionTable {
   }
 
   async find(submissionId: string): Promise<StoredSubmission | undefined> {
-    const item = await this.table.get(metaKey(submissionId));
-    const stored = item && parseMeta(item);
+    const item = await this.table.get(headKey(submissionId));
+    const stored = item && parseHead(item);
     return stored === undefined || this.isExpired(stored) ? undefined : stored;
   }
 
   /** Changes the head when it is there, unexpired, and `when` holds. */
   async change(submissionId: string, change: Expression, when?: Expression): Promise<Changed> {
     const alive = this.table.unexpired();
-    const written = await this.table.update(metaKey(submissionId), change, when ? expr`${alive} AND (${when})` : alive);
-    if (written.applied) return { applied: true, stored: parseMeta(written.item) };
+    const written = await this.table.update(headKey(submissionId), change, when ? expr`${alive} AND (${when})` : alive);
+    if (written.applied) return { applied: true, stored: parseHead(written.item) };
     const standing = await written.standing();
-    const stored = standing && parseMeta(standing);
+    const stored = standing && parseHead(standing);
     return { applied: false, stored: stored === undefined || this.isExpired(stored) ? undefined : stored };
   }
 }
