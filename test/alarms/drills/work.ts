@@ -259,15 +259,18 @@ const QUEUES: readonly Drill[] = [
     fault: 'dead letters have lain in every dead-letter queue for eight days (put there by the drill)',
     lastsFor: 10,
     rings: Object.fromEntries(
-      ['SmallLane/Records', 'BulkLane/Records', 'FanOut/Requests', 'Finalization/Requests'].flatMap((queue) => [
-        [`${queue}/DeadLetters`, 3],
-        [`${queue}/DeadLettersExpiring`, 7],
-      ]),
+      ['SmallLane/Records', 'BulkLane/Records', 'PrepareRequests', 'FanOut/Requests', 'Finalization/Requests'].flatMap(
+        (queue) => [
+          [`${queue}/DeadLetters`, 3],
+          [`${queue}/DeadLettersExpiring`, 7],
+        ],
+      ),
     ),
     arrange: together(
       oldDeadLetters,
       dlqEmptied('small'),
       dlqEmptied('bulk'),
+      dlqEmptied('prepare'),
       dlqEmptied('fanOut'),
       dlqEmptied('finalize'),
     ),
