@@ -64,6 +64,12 @@ describe('a provider that allows a tenth of what is configured', () => {
     expect(Math.min(...minutes.map(({ used }) => used))).toBeGreaterThan(0.9);
   });
 
+  it.each([20, 50])('costs less than 2 % extra calls also %i workers, more than it needs', async (workers) => {
+    const minutes = await runSlowerProvider({ ...options, workers, seed: 1, lengthMs: 360_000 });
+    expect(extraOf(minutes.slice(1))).toBeLessThan(0.02);
+    expect(minutes.slice(3).map(({ used }) => used > 0.85)).toEqual([true, true, true]);
+  });
+
   it('is used fully again within six minutes once it allows everything', async () => {
     const minutes = await runSlowerProvider({
       ...options,

@@ -14,6 +14,8 @@ export interface SlotRequest {
   slots: number;
   /** The last of the calls must be able to start within this time. */
   withinMs: number;
+  /** The call decides about the calls of the fleet: it does not compete with the queue of slots while the pace is lowered. */
+  isForCanary?: boolean;
 }
 
 export interface Reservation {
@@ -31,7 +33,7 @@ export interface Reservation {
  */
 const SLOT_LEAD_MS = 30;
 /** Slots are reserved no further ahead while the pace is lowered: all of them are used before a change of it takes effect. */
-const SLOWED_WITHIN_MS = 10_000;
+const SLOWED_WITHIN_MS = 3_000;
 /** A refused reservation is worth another one when the pace was changed meanwhile, or when fewer calls fit. */
 const MAX_RESERVATIONS = 4;
 
@@ -49,7 +51,7 @@ export async function reserveSlots({ providers, clock }: SlotDeps, request: Slot
   for (let tries = 0; tries < MAX_RESERVATIONS; tries++) {
     const { lastState: known } = provider;
     interval = intervalMs(provider.config) / grantedShare(known, nowMs);
-    const isSlowed = interval > intervalMs(provider.config);
+    const isSlowed = interval > intervalMs(provider.config) && request.isForCanary !== true;
     const withinMs = Math.min(request.withinMs, isSlowed ? SLOWED_WITHIN_MS : Infinity) - SLOT_LEAD_MS;
     const slots = Math.min(wanted, slotsWithin(withinMs, interval));
     if (slots < 1) break;
