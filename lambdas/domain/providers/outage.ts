@@ -80,7 +80,8 @@ async function askCanary(
     }
   }
   const withinMs = startWithinMs(run);
-  const reservation = withinMs < 0 ? undefined : await reserveSlots(deps, { provider, slots: 1, withinMs, isForCanary: true });
+  const reservation =
+    withinMs < 0 ? undefined : await reserveSlots(deps, { provider, slots: 1, withinMs, isForCanary: true });
   const current = reservation?.state ?? state;
   if (isKnownOutage(current, state.epoch)) return knownOutage(run, current);
   const [slotMs] = reservation?.slotsMs ?? [];
