@@ -85,7 +85,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
   'fan-out': [
     ...consume(FAN_OUT),
     ...[PREPARE, FAN_OUT, SMALL, BULK, FINALIZE].map((queue) => `Send ${queue}`),
-    ...['Get', 'Update'].map((action) => `${action} Submissions`),
+    ...['Get', 'Query', 'Update'].map((action) => `${action} Submissions`),
     ...['BatchGet', 'Update'].map((action) => `${action} Tenants tenant#`),
     'GetObject uploads/',
     'GetObject prepared/',
@@ -128,6 +128,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Get', 'BatchGet', 'Put'].map((action) => `${action} Records`),
     'Get Providers',
     ...['Get', 'Update'].map((action) => `${action} Tenants system`),
+    ...['Get', 'BatchGet', 'Update'].map((action) => `${action} Tenants tenant#`),
     'GetObject uploads/',
     'GetObject prepared/',
     'List uploads/',
@@ -140,6 +141,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     ...['Get', 'BatchGet', 'Query', 'Update'].map((action) => `${action} Submissions`),
     ...['Query', 'Scan'].map((action) => `${action} Submissions/byTenant`),
     ...['Get', 'BatchGet', 'Put'].map((action) => `${action} Records`),
+    'Get Providers',
     'GetObject uploads/',
     'GetObject prepared/',
     'List uploads/',
@@ -276,6 +278,7 @@ function onPrefix(Bucket: string, prefix: string): Attempt[] {
     [`DeleteObject ${prefix}`, async ({ s3 }) => s3.send(new DeleteObjectCommand(object))],
     [`CreateMultipart ${prefix}`, async ({ s3 }) => s3.send(new CreateMultipartUploadCommand(object))],
     [`AbortMultipart ${prefix}`, async ({ s3 }) => s3.send(new AbortMultipartUploadCommand(upload))],
+    ['List all', async ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket }))],
     [`List ${prefix}`, async ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }))],
   ];
 }
@@ -288,7 +291,7 @@ function everything(): Attempt[] {
   return [
     ...Object.entries(names.queues).flatMap(onQueue),
     ...Object.entries(names.tables).flatMap(onTable),
-    ...['uploads/', 'results/', 'elsewhere/'].flatMap((prefix) => onPrefix(files, prefix)),
+    ...['uploads/', 'prepared/', 'results/', 'elsewhere/'].flatMap((prefix) => onPrefix(files, prefix)),
     ...others.flatMap(([path, bucket]) => onPrefix(bucket, `${path}/`)),
     ['GetSecret', async ({ secrets }) => secrets.send(new GetSecretValueCommand({ SecretId }))],
     ['PutSecret', async ({ secrets }) => secrets.send(new PutSecretValueCommand({ SecretId, SecretString: '{}' }))],
@@ -365,7 +368,8 @@ describe('a function that somebody broke into', () => {
       /(?:Put|Delete|Create|Abort)\w* (?:once )?prepared\//,
       ['prepare'],
     ],
-    ['a list of objects, or anything elsewhere', /List |elsewhere|AccessLogs/, []],
+    ['a list of a whole bucket, or anything elsewhere', /List all|elsewhere|AccessLogs/, []],
+    ['a list of results', /List results\//, ['finalizer', 'status']],
     ['other functions', /Invoke/, []],
     ['all items of a table', /Scan/, ['redrive']],
     ['deletion of rows', /Delete (?:Submissions|Records|Providers|Tenants)/, []],
@@ -375,7 +379,7 @@ describe('a function that somebody broke into', () => {
   });
 
   test('as status writes nothing at all', () => {
-    expect(reached.get('status')?.filter((name) => !/^(?:Get|BatchGet|Query|GetObject) /.test(name))).toEqual([]);
+    expect(reached.get('status')?.filter((name) => !/^(?:Get|BatchGet|Query|GetObject|List) /.test(name))).toEqual([]);
   });
 
   test.each([
