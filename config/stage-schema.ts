@@ -133,9 +133,12 @@ export const stageSchema = v.strictObject({
   lostAfterSeconds: v.optional(whole(60, 86_400, 'seconds'), 600),
   /** Whether records that an outage dead-lettered are replayed once their provider works again. */
   automaticRedrive: v.optional(flag, true),
-  /** Files that are fanned out, and submissions that are finalized, at the same time. */
-  fanOutConcurrency: v.optional(whole(2, 1_000, 'invocations'), 10),
-  finalizerConcurrency: v.optional(whole(2, 1_000, 'invocations'), 10),
+  /**
+   * Invocations that fan out files, and that finalize submissions, at the same time; each works up to ten. Below five a tenant with hundreds
+   * of small files has too few messages in flight for SQS to let other tenants go first.
+   */
+  fanOutConcurrency: v.optional(whole(5, 1_000, 'invocations'), 10),
+  finalizerConcurrency: v.optional(whole(5, 1_000, 'invocations'), 10),
   /** Files that are unpacked or decoded at the same time: most are ready within seconds. */
   prepareConcurrency: v.optional(whole(2, 1_000, 'invocations'), 5),
   limits: v.optional(limits, {}),

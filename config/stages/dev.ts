@@ -9,8 +9,8 @@ export default defineStage({
   protection: 'destroy',
   retentionDays: 7,
   contractAgeSeconds: { small: 600, bulk: 7_200 },
-  fanOutConcurrency: 4,
-  finalizerConcurrency: 4,
+  fanOutConcurrency: 5,
+  finalizerConcurrency: 5,
   api: { ratePerSecond: 100, burst: 200, authorizerCacheSeconds: 5, corsOrigins: ['http://localhost:3000'] },
   logs: { retentionDays: 7, successShare: 0.1 },
   providers: {

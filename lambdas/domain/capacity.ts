@@ -95,6 +95,14 @@ export function deriveCapacity(input: CapacityInput): Capacity {
 }
 
 /**
+ * Messages of one invocation of fan-out and finalizer: their slices run side by side, so it also bounds how many need memory at the
+ * same time. SQS holds back a tenant that has at least 30 messages and more than a tenth of all in flight
+ * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html); the lowest concurrency of a
+ * stage times this is above it, also while one slot is free.
+ */
+export const SLICES_PER_INVOCATION = 10;
+
+/**
  * Visibility timeout of a queue whose event source runs a function: six times its timeout plus the batching window, so
  * that a batch that is throttled or runs to the end is not delivered to another worker meanwhile. Source:
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html

@@ -2,12 +2,12 @@ import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
-import { createQueueSender } from '../adapters/queue.ts';
+import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { FAN_OUT_DEFAULTS, type FanOutDeps } from '../domain/fan-out/deps.ts';
 import { fanOutSlice } from '../domain/fan-out/fan-out-slice.ts';
 import { parseFanOutMessage } from '../domain/queues/messages.ts';
-import { eachDelivery } from '../domain/submissions/slices.ts';
+import { eachDelivery } from '../domain/submissions/deliveries.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
@@ -44,11 +44,13 @@ const deps: FanOutDeps = {
   },
 };
 
+const queue = { queue: deps.fanOutQueue, acknowledger: createQueueAcknowledger(sqs, env.FANOUT_QUEUE_URL, clock) };
+
 /** Reads accepted files and sends a message for every record. */
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery({ ...deps, queue: deps.fanOutQueue }, deliveries, async (body) =>
+    eachDelivery({ ...deps, ...queue }, deliveries, async (body) =>
       fanOutSlice(deps, parseFanOutMessage(body), budget),
     ),
 });

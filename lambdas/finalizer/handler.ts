@@ -5,14 +5,14 @@ import { createCallbackTransport } from '../adapters/http/callback.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
-import { createQueueSender } from '../adapters/queue.ts';
+import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps } from '../domain/finalize/deps.ts';
 import { finalizeSlice } from '../domain/finalize/finalize-slice.ts';
 import { parseFinalizeMessage } from '../domain/queues/messages.ts';
 import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
-import { eachDelivery } from '../domain/submissions/slices.ts';
+import { eachDelivery } from '../domain/submissions/deliveries.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
@@ -20,6 +20,7 @@ import { readFinalizerEnvironment } from './env.ts';
 
 const env = readFinalizerEnvironment();
 const dynamo = createDynamoClient();
+const sqs = createSqsClient();
 const telemetry = createTelemetry({
   service: env.POWERTOOLS_SERVICE_NAME,
   stage: env.STAGE,
@@ -35,7 +36,7 @@ const deps: FinalizeDeps = {
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(createS3Client(), env.BUCKET),
-  finalizeQueue: createQueueSender(createSqsClient(), env.FINALIZE_QUEUE_URL, clock),
+  finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   callbacks: createCallbackTransport(),
   schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   telemetry,
@@ -44,11 +45,13 @@ const deps: FinalizeDeps = {
   settings: FINALIZE_DEFAULTS,
 };
 
+const queue = { queue: deps.finalizeQueue, acknowledger: createQueueAcknowledger(sqs, env.FINALIZE_QUEUE_URL, clock) };
+
 /** Writes the results of submissions whose records are all done, and calls back. */
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery({ ...deps, queue: deps.finalizeQueue }, deliveries, async (body) =>
+    eachDelivery({ ...deps, ...queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),
     ),
 });

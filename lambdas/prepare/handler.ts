@@ -1,11 +1,11 @@
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { createConverter } from '../adapters/prepare/converter.ts';
-import { createQueueSender } from '../adapters/queue.ts';
+import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { PREPARE_DEFAULTS, prepareSlice, type PrepareDeps } from '../domain/prepare/prepare-slice.ts';
 import { parseFanOutMessage } from '../domain/queues/messages.ts';
-import { eachDelivery } from '../domain/submissions/slices.ts';
+import { eachDelivery } from '../domain/submissions/deliveries.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { createTelemetry } from '../runtime/telemetry.ts';
@@ -33,11 +33,13 @@ const deps: PrepareDeps = {
   settings: PREPARE_DEFAULTS,
 };
 
+const queue = { queue: deps.prepareQueue, acknowledger: createQueueAcknowledger(sqs, env.PREPARE_QUEUE_URL, clock) };
+
 /** Unpacks and decodes accepted files that are no text in UTF-8, and hands them to the fan-out. */
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>
-    eachDelivery({ ...deps, queue: deps.prepareQueue }, deliveries, async (body) =>
+    eachDelivery({ ...deps, ...queue }, deliveries, async (body) =>
       prepareSlice(deps, parseFanOutMessage(body), budget),
     ),
 });

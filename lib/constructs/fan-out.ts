@@ -2,7 +2,7 @@ import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
@@ -19,7 +19,7 @@ export interface FanOutProps {
   /** Age at which waiting work of a lane breaks what customers were promised. */
   readonly contractAgeSeconds: Readonly<Record<LaneName, number>>;
   readonly settings: FunctionSettings;
-  /** Files at the same time. */
+  /** Invocations at the same time. */
   readonly maxConcurrency: number;
   readonly smallLaneThreshold: number;
   readonly bucket: IBucket;
@@ -70,12 +70,16 @@ export class FanOut extends Construct {
         SMALL_LANE_THRESHOLD: String(props.smallLaneThreshold),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
-      memoryMb: 512,
+      // A slice holds up to 8 MiB of text while it decides about the lane, and its parsed rows.
+      memoryMb: 1_024,
       // A big file is a chain of continuations.
       sendsToItself: true,
     });
-    // One file per invocation: a big one must not hold up a small one, nor take it along when it fails.
-    consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
+    consumeQueue(this.fn, {
+      source: this.queue,
+      batchSize: SLICES_PER_INVOCATION,
+      maxConcurrency: props.maxConcurrency,
+    });
     this.#grant(props);
     this.#addAlarms(props.settings);
   }

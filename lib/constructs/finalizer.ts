@@ -3,7 +3,7 @@ import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-li
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
@@ -20,7 +20,7 @@ export interface FinalizerProps {
   /** Age at which waiting work of a lane breaks what customers were promised. */
   readonly contractAgeSeconds: Readonly<Record<LaneName, number>>;
   readonly settings: FunctionSettings;
-  /** Submissions at the same time. */
+  /** Invocations at the same time. */
   readonly maxConcurrency: number;
   readonly bucket: IBucket;
   readonly submissions: ITable;
@@ -63,11 +63,16 @@ export class Finalizer extends Construct {
         FINALIZE_QUEUE_URL: this.queue.queue.queueUrl,
       },
       timeoutSeconds: TIMEOUT_SECONDS,
-      memoryMb: 1_024,
+      // A slice holds a part of 8 MiB of each of its result files, twice for a moment.
+      memoryMb: 2_048,
       // Big results are a chain of continuations; a callback is repeated for hours.
       sendsToItself: true,
     });
-    consumeQueue(this.fn, { source: this.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
+    consumeQueue(this.fn, {
+      source: this.queue,
+      batchSize: SLICES_PER_INVOCATION,
+      maxConcurrency: props.maxConcurrency,
+    });
     this.#grant(props);
     this.#addAlarms(props.settings);
   }

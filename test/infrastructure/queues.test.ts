@@ -92,19 +92,28 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
     }
   });
 
+  it('of files and results keep enough messages of one tenant in flight for SQS to let others go first', () => {
+    const ofSlices = eventSources.filter(({ queue }) => /^(FanOut|Finalization)/.test(queue?.id ?? ''));
+    expect(ofSlices).toHaveLength(2);
+    for (const { BatchSize, ScalingConfig } of ofSlices) {
+      // Also while one invocation has just ended.
+      expect((ScalingConfig.MaximumConcurrency - 1) * BatchSize).toBeGreaterThan(30);
+    }
+  });
+
   it('never meet a function with less reserved concurrency than its event source uses', () => {
     for (const { fn, ScalingConfig } of eventSources) {
       expect(fn?.ReservedConcurrentExecutions ?? Infinity).toBeGreaterThanOrEqual(ScalingConfig.MaximumConcurrency);
     }
   });
 
-  it('of files and results are worked one message at a time, those of records in batches', () => {
+  it('of files and results are worked ten at a time, those to be prepared one at a time, those of records in batches', () => {
     const sizes = new Map(
       eventSources.map(({ queue, BatchSize }) => [queue?.id.replace(/Queue\w{8}$/, ''), BatchSize]),
     );
     expect(Object.fromEntries(sizes)).toEqual({
-      FanOutRequests: 1,
-      FinalizationRequests: 1,
+      FanOutRequests: 10,
+      FinalizationRequests: 10,
       PrepareRequests: 1,
       SmallLaneRecords: stage.worker.batchSize,
       BulkLaneRecords: stage.worker.batchSize,

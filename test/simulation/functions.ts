@@ -15,7 +15,7 @@ import { reconcile } from '../../lambdas/domain/reconcile/reconcile.ts';
 import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../lambdas/domain/redrive/run.ts';
-import { eachDelivery } from '../../lambdas/domain/submissions/slices.ts';
+import { eachDelivery } from '../../lambdas/domain/submissions/deliveries.ts';
 import type { Telemetry } from '../../lambdas/domain/telemetry.ts';
 import type { Random, TimeBudget } from '../../lambdas/domain/time.ts';
 import { processBatch, type WorkerDeps } from '../../lambdas/domain/worker/process-batch.ts';
@@ -78,7 +78,9 @@ export function fanOutOf(environment: Environment, options: FunctionOptions): Qu
   const settings = { ...FAN_OUT_DEFAULTS, checkpointRecords, smallLaneThreshold: SMALL_LANE_THRESHOLD };
   const deps = { ...common(environment, options), settings };
   return async (deliveries, budget) =>
-    eachDelivery({ ...deps, queue }, deliveries, async (body) => fanOutSlice(deps, parseFanOutMessage(body), budget));
+    eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
+      fanOutSlice(deps, parseFanOutMessage(body), budget),
+    );
 }
 
 export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
@@ -87,7 +89,7 @@ export function finalizerOf(environment: Environment, options: FunctionOptions):
   const settings = { ...FINALIZE_DEFAULTS, partChunks: 1 };
   const deps = { ...common(environment, options), callbacks: transport, settings };
   return async (deliveries, budget) =>
-    eachDelivery({ ...deps, queue }, deliveries, async (body) =>
+    eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),
     );
 }

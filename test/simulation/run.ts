@@ -1,3 +1,4 @@
+import { SLICES_PER_INVOCATION } from '../../lambdas/domain/capacity.ts';
 import { isOpen } from '../../lambdas/domain/model.ts';
 import { LeaseLostError, isPassingFailure } from '../../lambdas/domain/errors.ts';
 import { createMemoryWorld, START_MS, type MemoryWorld } from '../support/memory/index.ts';
@@ -170,7 +171,7 @@ export class Simulation {
 
   #slices(queue: 'fanOut' | 'finalize', make: typeof functions.fanOutOf): EventSource {
     return this.#source(queue, {
-      batchSize: 1,
+      batchSize: SLICES_PER_INVOCATION,
       maxConcurrency: 3,
       timeoutMs: functions.SLICE_TIMEOUT_MS,
       work: (environment) => make(environment, this.options(environment)),

@@ -11,7 +11,7 @@ import {
 } from '../model.ts';
 import { encodeBody, MESSAGE_VERSION, type FinalizeMessage } from '../queues/messages.ts';
 import { notSent } from '../queues/not-sent.ts';
-import type { QueueSender } from '../queues/ports.ts';
+import type { OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
@@ -188,9 +188,10 @@ export async function finalizeIfComplete(deps: CompletionDeps, submission: Submi
 export async function requestResults(
   deps: Pick<CompletionDeps, 'finalizeQueue'>,
   { submissionId, tenantId }: Pick<Submission, 'submissionId' | 'tenantId'>,
+  attributes: OutgoingMessage['attributes'] = {},
 ): Promise<void> {
   const message: FinalizeMessage = { v: MESSAGE_VERSION, kind: 'results', submissionId, tenantId };
-  const [failure] = await deps.finalizeQueue.send([{ body: encodeBody(message), group: tenantId }]);
+  const [failure] = await deps.finalizeQueue.send([{ body: encodeBody(message), group: tenantId, attributes }]);
   if (failure) {
     throw notSent(`The finalize message of ${submissionId} was`, failure);
   }

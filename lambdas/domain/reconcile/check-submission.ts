@@ -6,6 +6,7 @@ import { allChunks, settleStopped } from '../ledger/settle-stopped.ts';
 import { openRecords, settleDecided } from './open-records.ts';
 import { isSilent, resendLost } from './resend.ts';
 import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';
+import { RUNS_ALONE } from '../submissions/deliveries.ts';
 import { sendOne } from '../submissions/slices.ts';
 
 /** What was done for one submission. */
@@ -73,8 +74,8 @@ const fanOutMessage = ({ submissionId, tenantId }: Submission) => ({ v: MESSAGE_
 
 async function restartFanOut(deps: ReconcileDeps, submission: Submission): Promise<number> {
   if (!isStalled(deps, submission, submission.fanOut.leaseUntilMs)) return 0;
-  const { submissionId, tenantId, progressAtMs } = submission;
-  await sendOne(deps.fanOutQueue, fanOutMessage(submission));
+  const { submissionId, tenantId, progressAtMs, fanOut } = submission;
+  await sendOne(deps.fanOutQueue, fanOutMessage(submission), 0, afterLease(fanOut));
   const ageMs = deps.clock.now() - progressAtMs;
   deps.telemetry.emit({ name: 'fanout_restarted', level: 'warn', submissionId, tenantId, ageMs });
   return 1;
@@ -83,11 +84,15 @@ async function restartFanOut(deps: ReconcileDeps, submission: Submission): Promi
 async function restartFinalizer(deps: ReconcileDeps, submission: Submission): Promise<number> {
   if (!isStalled(deps, submission, submission.finalize?.leaseUntilMs)) return 0;
   const { submissionId, tenantId, progressAtMs } = submission;
-  await requestResults(deps, submission);
+  await requestResults(deps, submission, afterLease(submission.finalize));
   const ageMs = deps.clock.now() - progressAtMs;
   deps.telemetry.emit({ name: 'finalize_restarted', level: 'warn', submissionId, tenantId, ageMs });
   return 1;
 }
+
+/** A lease that was not given up ended with its invocation: the slice runs alone, since it may end the next one, too. */
+const afterLease = (lease: { leaseUntilMs?: number } | undefined) =>
+  lease?.leaseUntilMs === undefined ? {} : RUNS_ALONE;
 
 function isStalled({ clock, settings }: ReconcileDeps, { progressAtMs }: Submission, leaseUntilMs = 0): boolean {
   return clock.now() - Math.max(progressAtMs, leaseUntilMs) >= settings.stalledMs;

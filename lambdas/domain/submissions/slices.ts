@@ -6,10 +6,8 @@ import {
   type SluiceError,
 } from '../errors.ts';
 import { encodeBody } from '../queues/messages.ts';
-import { handBack, idsIn, type HandBackDeps } from '../queues/hand-back.ts';
 import { notSent } from '../queues/not-sent.ts';
-import type { Delivery, QueueSender } from '../queues/ports.ts';
-import { UnsupportedVersionError } from '../versions.ts';
+import type { OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import { MAX_QUEUE_DELAY_MS, type Clock, type Random, type TimeBudget } from '../time.ts';
 
 /*
@@ -61,9 +59,12 @@ export async function sendOne(
   queue: QueueSender,
   message: { submissionId: string; tenantId: string },
   delayMs = 0,
+  attributes: OutgoingMessage['attributes'] = {},
 ): Promise<void> {
   const delay = Math.min(Math.max(delayMs, 0), MAX_QUEUE_DELAY_MS);
-  const failures = await queue.send([{ body: encodeBody(message), group: message.tenantId, delayMs: delay }]);
+  const failures = await queue.send([
+    { body: encodeBody(message), group: message.tenantId, delayMs: delay, attributes },
+  ]);
   const failure = failures[0];
   if (failure) throw notSent(`The message that continues ${message.submissionId} was`, failure);
 }
@@ -90,32 +91,3 @@ export const untilLeaseEnds = (untilMs: number, clock: Clock): number => Math.ma
  */
 export const isPassing = (error: unknown): error is SluiceError =>
   error instanceof LeaseLostError || isPassingFailure(error);
-
-/**
- * Works deliveries one after the other, whatever becomes of the others. A message of a newer version is handed back.
- *
- * @returns ids of the messages that must be delivered again, because their work ended in an error.
- */
-export async function eachDelivery(
-  deps: HandBackDeps,
-  deliveries: readonly Delivery[],
-  work: (body: string) => Promise<void>,
-): Promise<string[]> {
-  const failed: string[] = [];
-  for (const delivery of deliveries) {
-    const { messageId, body } = delivery;
-    try {
-      await work(body);
-    } catch (error) {
-      if (error instanceof UnsupportedVersionError && (await handBack(deps, [delivery])).size === 0) continue;
-      deps.telemetry.emit({
-        name: 'unexpected_error',
-        level: isPassingFailure(error) ? 'warn' : 'error',
-        ...idsIn(body),
-        error,
-      });
-      failed.push(messageId);
-    }
-  }
-  return failed;
-}

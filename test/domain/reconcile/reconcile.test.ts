@@ -57,7 +57,15 @@ describe('slices that stalled', () => {
     await rig.minutes(2);
     expect(rig.world.queues.live.fanOut.messages()).toHaveLength(0);
     await rig.minutes(1);
-    expect(rig.world.queues.live.fanOut.messages()).toHaveLength(1);
+    // Alone: its last invocation ended without giving the lease up.
+    expect(rig.world.queues.live.fanOut.messages()).toMatchObject([{ attributes: { isolated: 'true' } }]);
+  });
+
+  it('are restarted beside others when nobody had begun them', async () => {
+    const rig = createReconcileRig();
+    await rig.seed(3, { fanOut: { done: false, byteOffset: 0, records: 0, line: 1 } });
+    await rig.minutes(3);
+    expect(rig.world.queues.live.fanOut.messages()[0]?.attributes).not.toHaveProperty('isolated');
   });
 
   it('are restarted less and less often, so that copies do not pile up behind a function that is broken', async () => {
@@ -74,6 +82,14 @@ describe('slices that stalled', () => {
     await rig.seed(3, { state: 'finalizing', closedChunks: new Set([0]) });
     await rig.minutes(3);
     expect(rig.world.queues.live.finalize.messages().length).toBeGreaterThan(0);
+  });
+
+  it('are restarted alone when the invocation that wrote the results crashed', async () => {
+    const rig = createReconcileRig();
+    const finalize = { leaseOwner: 'dead', leaseUntilMs: START_MS, nextPart: 1 };
+    await rig.seed(3, { state: 'finalizing', closedChunks: new Set([0]), finalize });
+    await rig.minutes(3);
+    expect(rig.world.queues.live.finalize.messages()[0]).toMatchObject({ attributes: { isolated: 'true' } });
   });
 });
 

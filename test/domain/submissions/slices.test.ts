@@ -6,7 +6,6 @@ import {
   ShortReadError,
 } from '../../../lambdas/domain/errors.ts';
 import {
-  eachDelivery,
   isPassing,
   newOwner,
   retryDelay,
@@ -14,8 +13,6 @@ import {
   SLICE_DEFAULTS,
   sliceTimer,
 } from '../../../lambdas/domain/submissions/slices.ts';
-import { makeDelivery } from '../../support/factories.ts';
-import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { createMemoryWorld, createTestClock, seededRandom } from '../../support/memory/index.ts';
 
 const MESSAGE = { submissionId: 'sub_1', tenantId: 'acme' };
@@ -87,58 +84,5 @@ describe('a failure', () => {
     }
     expect(isPassing(new InvalidDataError('x'))).toBe(false);
     expect(isPassing(new TypeError('x'))).toBe(false);
-  });
-
-  it('of one delivery leaves the others alone, and is reported', async () => {
-    const { telemetry, queues } = createMemoryWorld({ clock: createTestClock() });
-    const deliveries = ['a', 'b', 'c'].map((messageId) => makeDelivery(messageId, { messageId }));
-    const worked: string[] = [];
-    const error = new TypeError('x');
-
-    const failed = await eachDelivery(
-      { queue: queues.live.fanOut, telemetry, random: Math.random },
-      deliveries,
-      async (body) => {
-        if (body === 'b') throw error;
-        worked.push(body);
-      },
-    );
-
-    expect(failed).toEqual(['b']);
-    expect(worked).toEqual(['a', 'c']);
-    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'error', error }]);
-  });
-
-  it('at a call to AWS is reported as what passes, and not as a defect', async () => {
-    const { telemetry, queues } = createMemoryWorld({ clock: createTestClock() });
-    const deliveries = [makeDelivery('a', { messageId: 'a' })];
-    const error = new DependencyUnavailableError('Not sent.');
-
-    const failed = await eachDelivery(
-      { queue: queues.live.fanOut, telemetry, random: Math.random },
-      deliveries,
-      async () => Promise.reject(error),
-    );
-
-    expect(failed).toEqual(['a']);
-    expect(telemetry.named('unexpected_error')).toMatchObject([{ level: 'warn', error }]);
-  });
-
-  it('to know the version of a message hands it back, without an error and without a receive', async () => {
-    const { telemetry, queues } = createMemoryWorld({ clock: createTestClock() });
-    const body = JSON.stringify({ v: 2, submissionId: 'sub_1', tenantId: 'acme' });
-
-    const failed = await eachDelivery(
-      { queue: queues.live.fanOut, telemetry, random: Math.random },
-      [makeDelivery(body)],
-      async (read) => {
-        parseFanOutMessage(read);
-      },
-    );
-
-    expect(failed).toEqual([]);
-    expect(queues.live.fanOut.messages()).toMatchObject([{ body, receiveCount: 0 }]);
-    expect(telemetry.named('message_handed_back')).toMatchObject([{ submissionId: 'sub_1', level: 'warn' }]);
-    expect(telemetry.named('unexpected_error')).toEqual([]);
   });
 });

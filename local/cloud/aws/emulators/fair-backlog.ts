@@ -3,7 +3,7 @@ export interface GroupedMessage {
   messageGroupId?: string | undefined;
 }
 
-/** A group with more messages in flight than this, and with more than its share, is held back. */
+/** A group with at least so many messages in flight, and with more than its share, is held back. */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
 
@@ -106,7 +106,7 @@ export class InFlightByGroup extends Map<string, { message: GroupedMessage }> {
 
   isNoisy(group: string): boolean {
     const count = group === '' ? 0 : (this.#counts.get(group) ?? 0);
-    return count > NOISY_IN_FLIGHT && count > this.size * NOISY_SHARE;
+    return count >= NOISY_IN_FLIGHT && count > this.size * NOISY_SHARE;
   }
 
   override set(receiptHandle: string, entry: { message: GroupedMessage }): this {
