@@ -4,6 +4,9 @@ import type { Denial, StatementReference } from '../../local/cloud/index.ts';
 import { startLocal, type LocalSluice } from '../../local/start.ts';
 import { assemblyWithout, call, clientOf, ended, SAMPLE, waitFor } from './support/sluice.ts';
 
+/** The main path sends text as it is. */
+const UNPACKED = 'files that must be unpacked or decoded first';
+
 /** What functions may do that nothing on the main path needs, and what does: replay, and the repair of what went wrong. */
 const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], because: string][] = [
   ['submit AcceptSubmissions', ['dynamodb:Query'], 'cancelling, and repeating what stands, answer with counts'],
@@ -12,7 +15,11 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
     ['dynamodb:GetItem', 'dynamodb:DeleteItem'],
     'a refusal is forgotten; an answer is read again',
   ],
-  ['fan-out TrackProgress', ['dynamodb:GetItem'], 'a change that was refused is looked at'],
+  [
+    'fan-out TrackProgress',
+    ['dynamodb:GetItem', 'dynamodb:Query'],
+    'a change that was refused is looked at; stopped chunks are settled',
+  ],
   ['worker * ShareProviders', ['dynamodb:GetItem'], 'a reservation that was refused is looked at'],
   ['worker * WriteOutcomes', ['dynamodb:GetItem'], 'a row that was refused is looked at'],
   ['finalizer ContinueLater', ['sqs:SendMessage'], 'results that take more than one slice, callbacks'],
@@ -23,12 +30,19 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
     ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
     'lost or stopped records',
   ],
-  ['reconciler ReadUploads', ['s3:GetObject'], 'lost records are sent again from the file'],
-  ...['fan-out', 'finalizer', 'reconciler', 'redrive', 'submit'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
-    `${name} SeeMissingUploads`,
+  ['reconciler ReadSources', ['s3:GetObject'], 'lost records are sent again from the file'],
+  ...['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
+    `${name} SeeMissingSources`,
     ['s3:ListBucket'],
     'decides what S3 answers for a missing file',
   ]),
+  ['submit SeeMissingUploads', ['s3:ListBucket'], 'decides what S3 answers for a missing file'],
+  ['prepare ConsumeQueue', ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], UNPACKED],
+  ['prepare TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], UNPACKED],
+  ['prepare ReadSources', ['s3:GetObject'], UNPACKED],
+  ['prepare WritePrepared', ['s3:PutObject', 's3:AbortMultipartUpload'], UNPACKED],
+  ['prepare SendOn', ['sqs:SendMessage'], UNPACKED],
+  ['prepare WriteOwnLog', ['logs:CreateLogStream', 'logs:PutLogEvents'], UNPACKED],
   ...['finalizer', 'status'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
     `${name} SeeMissingResults`,
     ['s3:ListBucket'],
@@ -45,7 +59,8 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
   ['redrive FindSubmissions', ['dynamodb:Query', 'dynamodb:Scan'], 'run by hand'],
   ['redrive ReadHeads', ['dynamodb:BatchGetItem'], 'run by hand'],
   ['redrive ReplayRecords', ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'], 'run by hand'],
-  ['redrive ReadUploads', ['s3:GetObject'], 'run by hand'],
+  ['redrive ReadPace', ['dynamodb:GetItem'], 'run by hand'],
+  ['redrive ReadSources', ['s3:GetObject'], 'run by hand'],
   ['redrive SendAgain', ['sqs:SendMessage'], 'run by hand'],
   [
     'redrive DrainDeadLetters',
@@ -160,7 +175,7 @@ describe('a run without one statement', () => {
   test.each([
     ['AuthorizationAuthorizerRole', 'ReadKeys', 'dynamodb:GetItem', /:table\/.*Tenants/],
     ['SmallLaneWorkerRole', 'WriteOutcomes', 'dynamodb:BatchGetItem', /:table\/.*Records/],
-    ['FanOutRole', 'ReadUploads', 's3:GetObject', /:::.*\/uploads\//],
+    ['FanOutRole', 'ReadSources', 's3:GetObject', /:::.*\/uploads\//],
   ])('%s %s fails with an access denied that names it', async (policy, sid, action, resource) => {
     const denial = await firstDenialWithout(policy, sid);
     expect(denial).toMatchObject({ action, resource: expect.stringMatching(resource) });
