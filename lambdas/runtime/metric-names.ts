@@ -52,7 +52,7 @@ export const LANE_METRICS = {
   /** Messages that were sent to the dead-letter queue unprocessed: unreadable, of no submission, or not of the one they name. */
   messagesDeadLettered: count('MessagesDeadLettered', 'worker'),
   /** Messages that a newer version wrote, sent back for it. */
-  newerMessages: count('NewerMessages', 'worker'),
+  newerMessages: count('WorkerNewerMessages', 'worker'),
   /** Records that ran alone, because a worker crashed while it held them. */
   isolatedRuns: count('IsolatedRuns', 'worker'),
   recordsResent: count('RecordsResent', 'reconciler'),
@@ -129,7 +129,7 @@ export const SERVICE_METRICS = {
   /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
   unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive'),
   /** Messages that only a newer version can read and that were handed back for a quarter of an hour. */
-  newerMessages: count('NewerMessages', 'fan-out', 'finalizer'),
+  newerMessages: count('NewerMessages', 'fan-out', 'finalizer', 'prepare'),
   /** Runs of the reconciler that came to their end. */
   reconcilerRuns: count('ReconcilerRuns', 'reconciler'),
   /** Measured by the reconciler every minute: open submissions by state. */

@@ -6,6 +6,7 @@ import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { prepareEnvironment } from '../../lambdas/prepare/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
 import { consumeQueue } from './consume-queue.ts';
+import { NEWER_MESSAGES_PERIOD, watchNewerMessages } from './error-alarms.ts';
 import { pipelineMetric } from './metrics.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
 import { QueueWithDlq, type QueueSettings } from './queue-with-dlq.ts';
@@ -75,6 +76,16 @@ export class Prepare extends Construct {
     });
     consumeQueue(this.fn, { source: props.queue, batchSize: 1, maxConcurrency: props.maxConcurrency });
     this.#grant(props);
+    watchNewerMessages(this, {
+      alarms: props.settings.alarms,
+      what: 'The prepare queue',
+      metric: pipelineMetric(SERVICE_METRICS.newerMessages, {
+        stageName: props.settings.stageName,
+        by: 'prepare',
+        statistic: 'Sum',
+        period: NEWER_MESSAGES_PERIOD,
+      }),
+    });
   }
 
   #grant({ submissions, bucket, queue, fanOutQueue }: PrepareProps): void {

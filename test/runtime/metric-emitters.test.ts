@@ -64,6 +64,11 @@ const OUTCOMES: readonly (string | undefined)[] = [
   ...OPEN_STATES.map((state) => `open_${state}`),
   'open_records',
   'oldest_unfinished',
+  'dead_letters_age',
+  'dead_letters_age_prepare',
+  'dead_letters_age_fanOut',
+  'dead_letters_age_finalize',
+  'stalled_results',
   'breaker_open',
   'provider_blocked',
   'granted_rate',
@@ -114,8 +119,10 @@ describe('the functions that are said to emit a metric', () => {
   });
 
   it('are all that can: no series is forgotten', () => {
-    // The reconciler ends records by few of their outcomes, and the fan-out asks for a callback that the finalizer makes.
-    const SHARED = /^(?:Records(?:Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
+    // The reconciler ends records by few of their outcomes and takes messages off no queue of slices, and the fan-out asks for a
+    // callback that the finalizer makes.
+    const SHARED =
+      /^NewerMessages by reconciler$|^(?:Records(?:Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$/;
     const forgotten = METRICS.flatMap(({ name, by }) =>
       FUNCTIONS.filter(
         (candidate) =>
