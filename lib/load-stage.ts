@@ -37,7 +37,7 @@ export async function loadStageOf(context: unknown): Promise<Stage> {
  *
  * @throws ConfigError when there is none, or the configuration is not usable
  */
-export async function loadStage(name: unknown): Promise<Stage> {
+async function loadStage(name: unknown): Promise<Stage> {
   const names = readdirSync(STAGES_DIRECTORY).map((file) => basename(file, '.ts'));
   const known = names.find((candidate) => candidate === name);
   if (known === undefined) {

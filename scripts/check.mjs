@@ -37,7 +37,6 @@ const checks = [
   { name: 'unused', command: 'knip' },
   { name: 'lint', command: 'oxlint' },
   { name: 'openapi', command: 'node scripts/ts.mjs scripts/openapi.ts --check' },
-  { name: 'openapi', command: 'node scripts/ts.mjs scripts/openapi.ts --check' },
   { name: 'licences', command: 'node scripts/licences.mjs --check' },
   { name: 'format', command: 'prettier --check --log-level warn .' },
   // Informs: it never fails.

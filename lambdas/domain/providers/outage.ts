@@ -10,7 +10,7 @@ import { FIRST_BLOCK_MS, logBlock, providerTrouble, reportThrottle, throttleFlee
 import type { OutageDecision } from './throttle.ts';
 
 /** So many outage-class failures in a row raise the suspicion that the provider is out. */
-export const FAILURES_TO_SUSPECT = 3;
+const FAILURES_TO_SUSPECT = 3;
 
 const FIRST_OPEN_MS = 5_000;
 const LONGEST_OPEN_MS = 120_000;
