@@ -1,12 +1,16 @@
+import { PROVIDERS } from '../../config/providers.ts';
 import {
   DependencyMisconfiguredError,
   DependencyUnavailableError,
   isPassingFailure,
 } from '../../lambdas/domain/errors.ts';
+import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
+import type { DomainEvent } from '../../lambdas/domain/telemetry.ts';
 import { Alarms, type Transition } from '../../local/cloud/index.ts';
 import type { Environment } from '../simulation/environment.ts';
 import type { FunctionOptions } from '../simulation/functions.ts';
 import type { Outage, Plan } from '../simulation/plan.ts';
+import { providerConfigs } from '../simulation/provider.ts';
 import { Simulation } from '../simulation/run.ts';
 import { intercept } from '../support/memory/hook.ts';
 import { START_MS, type PortHook } from '../support/memory/index.ts';
@@ -149,7 +153,7 @@ export class MonitoredSimulation extends Simulation {
       ...options,
       telemetry: {
         emit: (event) => {
-          if (isKnown(kind)) this.meter.told(kind, event);
+          if (isKnown(kind)) this.meter.told(kind, atConfiguredRate(event));
           options.telemetry.emit(event);
         },
       },
@@ -239,3 +243,13 @@ export class MonitoredSimulation extends Simulation {
 }
 
 const isKnown = (kind: string): kind is FunctionKind => Object.hasOwn(FUNCTIONS, kind);
+
+const SIMULATED = providerConfigs({ skewMs: 0, slowReplyMs: 0 });
+
+/** The simulated providers allow less than the configured ones, by whose rates the alarms are made: their share is what counts. */
+function atConfiguredRate(event: DomainEvent): DomainEvent {
+  if (event.outcome !== 'granted_rate' || event.count === undefined) return event;
+  const rateOf = (configs: readonly ProviderConfig[]): number =>
+    configs.find(({ name }) => name === event.provider)?.ratePerSecond ?? 1;
+  return { ...event, count: (event.count * rateOf(PROVIDERS)) / rateOf(SIMULATED) };
+}
