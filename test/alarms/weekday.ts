@@ -39,7 +39,8 @@ export async function liveThroughADay(stage: SynthesizedStage, seed = 1): Promis
     noise: {
       flakyShare: 0.003,
       duplicateShare: 0.01,
-      throttles: [{ share: 0.2, fromMs: throttleMs, toMs: throttleMs + 60_000 }],
+      // What is still refused after the tries of the SDK.
+      throttles: [{ share: 0.05, fromMs: throttleMs, toMs: throttleMs + 60_000 }],
     },
   });
   const traffic = new Traffic(simulation);
