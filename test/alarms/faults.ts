@@ -1,10 +1,12 @@
+import { isOpen, type Lane } from '../../lambdas/domain/model.ts';
 import { runRedrive } from '../simulation/functions.ts';
 import type { RecordKind } from '../simulation/plan.ts';
-import { START_MS } from '../support/memory/index.ts';
+import type { Watch } from '../simulation/watch.ts';
+import { START_MS, type MemoryWorld } from '../support/memory/index.ts';
 import { QUEUE_NAMES, type QueueName } from '../support/memory/queues.ts';
 import type { DrillWorld } from './drill.ts';
 import type { Foreign, FunctionKind } from './meter.ts';
-import type { Ailment } from './monitored.ts';
+import type { Ailment, MonitoredSimulation } from './monitored.ts';
 import { good } from './traffic.ts';
 
 type Arrangement = (world: DrillWorld) => void;
@@ -120,6 +122,41 @@ export const foreign =
       simulation.at(to, () => void simulation.meter.foreign.delete(name));
     }
   };
+
+/** A message that only a newer version can read comes to a queue; that version is deployed at the fix. */
+export const newerMessage =
+  (name: QueueName): Arrangement =>
+  ({ simulation, from, to }) => {
+    simulation.at(from, async () => sendAgain(simulation, name, { v: 99 }));
+    simulation.at(to, () => {
+      simulation.readsNewer = true;
+    });
+  };
+
+/** A message about a record that its submission does not have comes to a lane. */
+export const foreignRecord =
+  (lane: Lane): Arrangement =>
+  ({ simulation, from }) =>
+    simulation.at(from, async () => sendAgain(simulation, lane, { recordNo: 100_000 }));
+
+/** Sends a message that was worked before once more, with other members. */
+async function sendAgain(simulation: MonitoredSimulation, name: QueueName, members: object): Promise<void> {
+  const { world, watch } = simulation;
+  const message = { ...workedMessage(watch.bodies, world, name), ...members };
+  await world.queues.live[name].send([{ body: JSON.stringify(message), group: 'acme' }]);
+}
+
+function workedMessage(bodies: Watch['bodies'], { inspect }: MemoryWorld, name: QueueName): object {
+  if (name === 'small' || name === 'bulk') {
+    const sent = bodies.findLast(({ lane }) => lane === name);
+    if (sent === undefined) throw new Error(`The ${name} lane had no message before the fault.`);
+    return JSON.parse(sent.body);
+  }
+  const submission = inspect.submissions().find(({ state }) => !isOpen(state));
+  if (submission === undefined) throw new Error('No submission has ended before the fault.');
+  const { submissionId, tenantId } = submission;
+  return { submissionId, tenantId, ...(name === 'finalize' && { kind: 'results' }) };
+}
 
 /** Somebody deletes the file of a submission whose records are worked on, and restores it after so many minutes. */
 export const fileDeleted =

@@ -74,6 +74,8 @@ export class MonitoredSimulation extends Simulation {
   readonly transitions: Transition[] = [];
   /** Broken invariants and unexplained errors, by name. */
   readonly problems: { readonly invariant: string; readonly message: string }[] = [];
+  /** Whether the version is deployed that reads the messages of a newer one. */
+  readsNewer = false;
   readonly #ailments = new Map<FunctionKind, Ailment>();
 
   constructor({ stage, seed, outages = [], noise = {} }: MonitoredOptions) {
@@ -142,6 +144,8 @@ export class MonitoredSimulation extends Simulation {
         }),
       );
     };
+    const readable = environment.readable.bind(environment);
+    environment.readable = (deliveries) => (this.readsNewer ? this.newer.read(deliveries) : readable(deliveries));
     this.#hurt(kind, environment);
     return environment;
   }

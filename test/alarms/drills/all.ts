@@ -1,6 +1,7 @@
 import type { Drill } from '../drill.ts';
 import { FUNCTION_DRILLS } from './functions.ts';
+import { MESSAGE_DRILLS } from './messages.ts';
 import { WORK_DRILLS } from './work.ts';
 
 /** One fault at a time, and the alarms that must ring by it: all of them, and no other. */
-export const DRILLS: readonly Drill[] = [...FUNCTION_DRILLS, ...WORK_DRILLS];
+export const DRILLS: readonly Drill[] = [...FUNCTION_DRILLS, ...WORK_DRILLS, ...MESSAGE_DRILLS];
