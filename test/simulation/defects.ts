@@ -187,8 +187,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'believe one refused credential',
     file: 'lambdas/domain/providers/outage.ts',
-    find: "    case 'found':\n",
-    by: "    case 'found':\n      if (evidence.isCredentialRefused) return open(run, current, { kind: 'auth', detail: 'One record.' });\n",
+    find: "  if (sign === 'found' ||",
+    by: "  if (sign === 'found' && evidence.isCredentialRefused) return open(run, current, { kind: 'auth', detail: 'One record.' });\n  if (sign === 'found' ||",
   },
   {
     name: 'parks what it does not know',
