@@ -156,6 +156,14 @@ describe('a write that was applied, whose answer was lost', () => {
     expect(await withLostReply(async () => world.records.put(row))).toEqual({ applied: true, stored: row });
   });
 
+  test('has put a row that nobody had changed, and the same write of another one has not', async () => {
+    const row = makeRow({ state: 'retrying', reason: 'redriven' });
+    const put = async () => world.records.put(row, undefined, { ifUnchanged: true });
+
+    expect(await withLostReply(put)).toEqual({ applied: true, stored: row });
+    expect(await put()).toEqual({ applied: false, stored: row });
+  });
+
   test('has claimed the probe', async () => {
     await world.providers.open('geo', { epoch: 0, openUntilMs: START_MS });
     const probe = { epoch: 1, owner: 'a', nowMs: START_MS, leaseMs: 500 };

@@ -19,7 +19,8 @@ import { chunkDigits } from './ledger-item.ts';
  *   fe        first enqueued at, ms                    wu   waiting until, ms
  *   up        updated at, ms                           ar   receive count of the last start alone
  *   an        answers, see answers.ts, absent = none   rn   resends
- *   ns        not ready since, ms                    expiresAtSeconds
+ *   ns        not ready since, ms                    wt   token of a write that was to find the row unchanged
+ *   expiresAtSeconds
  * Attributes that are not known here were written by a newer version, and stay.
  */
 
@@ -35,7 +36,8 @@ export const recordKey = ({ submissionId, recordNo }: RecordKey): Key => ({
 
 const present = (attribute: string, value: unknown): Item => (value === undefined ? {} : { [attribute]: value });
 
-export function recordItem(row: RecordRow): Item {
+/** @param token - Tells this write from another one that stores the same. */
+export function recordItem(row: RecordRow, token?: string): Item {
   const item: Item = {
     ...recordKey(row),
     st: row.state,
@@ -53,6 +55,7 @@ export function recordItem(row: RecordRow): Item {
     ...present('ns', row.notReadySinceMs),
     ...present('ar', row.isolatedReceives),
     ...present('rn', row.resends),
+    ...present('wt', token),
   };
   if (Object.keys(row.answers).length === 0) return { ...row.others, ...item };
   return { ...row.others, ...item, an: storeAnswers(row.answers, itemBytes({ ...item, an: '' })) };
@@ -77,6 +80,7 @@ const rowMembers = {
   ns: v.optional(v.number()),
   ar: v.optional(v.number()),
   rn: v.optional(v.number()),
+  wt: v.optional(v.string()),
 };
 const rowSchema = v.object(rowMembers);
 const isKnown = (attribute: string): boolean => Object.hasOwn(rowMembers, attribute);

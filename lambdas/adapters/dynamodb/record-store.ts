@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
@@ -42,14 +43,17 @@ export function createRecordStore(client: DynamoDBDocumentClient, tableName: str
     async put(row, seen, { ifUnchanged = false } = {}) {
       let known = seen !== undefined && yields(seen, row) ? seen : undefined;
       let next = row;
+      const token = ifUnchanged ? randomUUID() : undefined;
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const item = recordItem({ ...next, ...(known?.others && { others: known.others }) });
+        const item = recordItem({ ...next, ...(known?.others && { others: known.others }) }, token);
         const written = await table.put(recordKey(row), item, unchanged(known, table.unexpired()));
         if (written.applied) return { applied: true, stored: next };
         const standing = await written.standing();
         const [stored] = standing === undefined ? [] : unexpiredRows([standing]);
+        // Two writers may store the same in one millisecond: only the SDK's own repetition carries the same token.
+        if (stored !== undefined && token !== undefined) return { applied: standing?.['wt'] === token, stored };
         // The same content: this write was applied before, and its answer was lost.
-        if (stored !== undefined && (ifUnchanged || same(stored, next) || !yields(stored, row))) {
+        if (stored !== undefined && (same(stored, next) || !yields(stored, row))) {
           return { applied: same(stored, next), stored };
         }
         known = stored;

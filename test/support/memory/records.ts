@@ -41,7 +41,10 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       const stored = find(row.submissionId, row.recordNo);
       const isNews = stored !== undefined && !isUnchanged(stored, seen);
       if (stored !== undefined && (stands(stored, row) || (ifUnchanged && isNews))) {
-        return { applied: isDeepStrictEqual(plain(stored), plain(row)), stored: structuredClone(stored) };
+        return {
+          applied: !ifUnchanged && isDeepStrictEqual(plain(stored), plain(row)),
+          stored: structuredClone(stored),
+        };
       }
       const merged = isNews ? mergeOver(row, stored) : row;
       const next = stored?.others ? { ...merged, others: stored.others } : merged;
