@@ -46,6 +46,19 @@ export const bulkFiles =
     }
   };
 
+/** Files to be decoded all the time. */
+export const encodedFiles =
+  (everyMinutes = 3): Arrangement =>
+  ({ traffic, end }) => {
+    for (let minute = 1.4; minute < end - 8; minute += everyMinutes) {
+      traffic.submit(minute, { tenant: 'globex', kinds: good(2), charset: 'windows-1252' });
+    }
+  };
+
+/** A file to be decoded at the moment of the fault. */
+export const encodedFileAtFault: Arrangement = ({ traffic, from }) =>
+  traffic.submit(from + 0.1, { tenant: 'globex', kinds: good(2), charset: 'windows-1252' });
+
 /** A file at the moment of the fault. */
 export const fileAtFault =
   (kinds: readonly RecordKind[]): Arrangement =>

@@ -19,6 +19,7 @@ import { ofType, type SynthesizedStage } from './stage.ts';
 export const FUNCTIONS = {
   small: { service: 'worker', lane: 'small' },
   bulk: { service: 'worker', lane: 'bulk' },
+  prepare: { service: 'prepare' },
   fanOut: { service: 'fan-out' },
   finalize: { service: 'finalizer' },
   reconciler: { service: 'reconciler' },
@@ -172,6 +173,7 @@ function functionsOf(stage: SynthesizedStage): Record<FunctionKind, DeployedFunc
   return {
     small: find('small'),
     bulk: find('bulk'),
+    prepare: find('prepare'),
     fanOut: find('fanOut'),
     finalize: find('finalize'),
     reconciler: find('reconciler'),

@@ -121,7 +121,7 @@ export class MonitoredSimulation extends Simulation {
     return this.meter.visibilityMs(name);
   }
 
-  override isEnabled(name: 'fanOut' | 'small' | 'bulk' | 'finalize' | 'reconciler'): boolean {
+  override isEnabled(name: QueueName | 'reconciler'): boolean {
     return this.#ailments.get(name)?.what !== 'stopped';
   }
 

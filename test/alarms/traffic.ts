@@ -6,6 +6,8 @@ import type { MonitoredSimulation } from './monitored.ts';
 export interface File {
   readonly tenant: string;
   readonly kinds: readonly RecordKind[];
+  /** A character set that is named: such a file is prepared. Default: none. */
+  readonly charset?: string;
 }
 
 /** So many good records. */
@@ -25,14 +27,14 @@ export class Traffic {
   }
 
   /** Submits a file so many minutes after the start. */
-  submit(minute: number, { tenant, kinds }: File): void {
+  submit(minute: number, { tenant, kinds, charset }: File): void {
     const index = this.#files++;
     this.#simulation.at(minute, async () =>
       this.#front.request({
         method: 'POST',
         resource: '/v1/submissions',
         tenant,
-        headers: { 'Content-Type': 'text/csv' },
+        headers: { 'Content-Type': charset === undefined ? 'text/csv' : `text/csv; charset=${charset}` },
         body: fileOf({ index, tenantId: tenant, atMs: 0, file: 'csv', kinds }),
       }),
     );

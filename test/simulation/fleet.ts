@@ -51,7 +51,7 @@ export class Fleet {
   /** After a checkpoint or the end of an owner's work. */
   progressed({ method, args }: PortCall): void {
     const [submissionId, , , lease] = args as [string, string, unknown, 'release' | Renewal | undefined];
-    const key = `${method.includes('Fan') ? 'claimFanOut' : 'claimFinalize'} of ${submissionId}`;
+    const key = `${/Fan|Prepared/.test(method) ? 'claimFanOut' : 'claimFinalize'} of ${submissionId}`;
     const held = this.#leases.get(key);
     if (method.startsWith('checkpoint') && typeof lease === 'object') {
       if (held) held.untilMs = lease.nowMs + lease.leaseMs;

@@ -8,6 +8,8 @@ import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import type { Lane } from '../../lambdas/domain/model.ts';
 import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
+import type { Converter } from '../../lambdas/domain/prepare/ports.ts';
+import { PREPARE_DEFAULTS, prepareSlice, type PrepareDeps } from '../../lambdas/domain/prepare/prepare-slice.ts';
 import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/queues/messages.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
@@ -32,6 +34,7 @@ const STRICTER = { record: { ...recordSchema, required: ['vat_number'] }, respon
 
 export const WORKER_TIMEOUT_MS = 60_000;
 export const SLICE_TIMEOUT_MS = 180_000;
+export const PREPARE_TIMEOUT_MS = 900_000;
 const RECONCILE_TIMEOUT_MS = 55_000;
 const REDRIVE_TIMEOUT_MS = 300_000;
 export const visibilityMs = (timeoutMs: number): number => 6 * timeoutMs;
@@ -80,6 +83,23 @@ export function fanOutOf(environment: Environment, options: FunctionOptions): Qu
   return async (deliveries, budget) =>
     eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
       fanOutSlice(deps, parseFanOutMessage(body), budget),
+    );
+}
+
+export function prepareOf(environment: Environment, options: FunctionOptions): QueueFunction {
+  const { objects, queues } = environment.ports;
+  // Files are ASCII here, whatever character set is named: in all of those it is the same bytes as in UTF-8.
+  const converter: Converter = {
+    convert: async ({ source, charset = 'utf-8' }) => ({
+      from: { kind: 'text', charset },
+      blocks: await objects.read(source, 0),
+    }),
+  };
+  const deps: PrepareDeps = { ...common(environment, options), converter, settings: PREPARE_DEFAULTS };
+  const queue = queues.live.prepare;
+  return async (deliveries, budget) =>
+    eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
+      prepareSlice(deps, parseFanOutMessage(body), budget),
     );
 }
 

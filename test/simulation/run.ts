@@ -2,6 +2,7 @@ import { SLICES_PER_INVOCATION } from '../../lambdas/domain/capacity.ts';
 import { isOpen } from '../../lambdas/domain/model.ts';
 import { LeaseLostError, isPassingFailure } from '../../lambdas/domain/errors.ts';
 import { createMemoryWorld, START_MS, type MemoryWorld } from '../support/memory/index.ts';
+import type { QueueName } from '../support/memory/queues.ts';
 import { Environment } from './environment.ts';
 import { EventSource, type EventSourceOptions } from './event-source.ts';
 import { Faults } from './faults.ts';
@@ -52,7 +53,7 @@ export class Simulation {
   readonly newer: NewerVersion;
   readonly files = new FileTroubles(this.scheduler);
   readonly #providers: Record<ProviderName, SimulatedProvider>;
-  readonly #sources: Record<'fanOut' | 'small' | 'bulk' | 'finalize', EventSource>;
+  readonly #sources: Record<QueueName, EventSource>;
   #environments = 0;
   #turns = 0;
   #isQuiet = false;
@@ -80,6 +81,12 @@ export class Simulation {
       geo: new SimulatedProvider(geo, 'geo', plan, scheduler, this.journal),
     };
     this.#sources = {
+      prepare: this.#source('prepare', {
+        batchSize: 1,
+        maxConcurrency: 3,
+        timeoutMs: functions.PREPARE_TIMEOUT_MS,
+        work: (environment) => functions.prepareOf(environment, this.options(environment)),
+      }),
       fanOut: this.#slices('fanOut', functions.fanOutOf),
       finalize: this.#slices('finalize', functions.finalizerOf),
       small: this.#workers('small'),
@@ -151,12 +158,12 @@ export class Simulation {
   }
 
   /** How long a queue hides what its function has received. */
-  visibilityMs(_name: 'fanOut' | 'small' | 'bulk' | 'finalize', timeoutMs: number): number {
+  visibilityMs(_name: QueueName, timeoutMs: number): number {
     return functions.visibilityMs(timeoutMs);
   }
 
   /** Whether the event source of a queue, or the schedule of the reconciler, does its work; for those who disturb it. */
-  isEnabled(_name: 'fanOut' | 'small' | 'bulk' | 'finalize' | 'reconciler'): boolean {
+  isEnabled(_name: QueueName | 'reconciler'): boolean {
     return true;
   }
 
@@ -179,7 +186,7 @@ export class Simulation {
   }
 
   #source(
-    name: 'fanOut' | 'small' | 'bulk' | 'finalize',
+    name: QueueName,
     {
       work,
       ...options

@@ -86,7 +86,7 @@ export class Watch {
     }
     const result = await apply();
     if (method.startsWith('claimF')) this.fleet.claimed(call, result as Claim);
-    if (/^(checkpoint|complete|finish$|reject$)/.test(method)) this.fleet.progressed(call);
+    if (/^(checkpoint|complete|setPrepared|finish$|reject$)/.test(method)) this.fleet.progressed(call);
     if (port === 'providers' && method === 'block') this.fleet.blocked(call);
     if (method === 'send') this.#noteSent(call);
     if (method === 'receive') this.#noteReceived(result as Delivery[]);

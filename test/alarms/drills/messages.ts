@@ -30,6 +30,12 @@ const NEWER_MESSAGES: readonly Drill[] = [
     rings: { 'Finalization/NewerMessages': 20 },
     arrange: newerMessage('finalize'),
   },
+  {
+    fault: 'a message of a newer version is in the queue of prepare',
+    ...NEWER,
+    rings: { 'Preparation/NewerMessages': 20 },
+    arrange: newerMessage('prepare'),
+  },
 ];
 
 /** Messages that no record can be processed from. */

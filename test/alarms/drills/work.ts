@@ -281,12 +281,14 @@ const QUEUES: readonly Drill[] = [
     rings: {
       'SmallLane/Records/InFlight': 7,
       'BulkLane/Records/InFlight': 7,
+      'PrepareRequests/InFlight': 7,
       'FanOut/Requests/InFlight': 7,
       'Finalization/Requests/InFlight': 7,
     },
     arrange: foreign({
       small: { inFlight: 97_000 },
       bulk: { inFlight: 97_000 },
+      prepare: { inFlight: 97_000 },
       fanOut: { inFlight: 97_000 },
       finalize: { inFlight: 97_000 },
     }),
