@@ -258,7 +258,7 @@ describe('metrics', () => {
     const event = { name: 'message_handed_back', level: 'error', count: 4 } as const;
     expect(pointsOf({ ...event, level: 'warn' }, 'small')).toEqual([]);
     expect(pointsOf(event, 'small')).toMatchObject([
-      { name: 'NewerMessages', value: 4, dimensions: { lane: 'small' } },
+      { name: 'WorkerNewerMessages', value: 4, dimensions: { lane: 'small' } },
     ]);
     expect(pointsOf(event)).toMatchObject([{ name: 'NewerMessages', value: 4, dimensions: {} }]);
   });

@@ -257,7 +257,11 @@ describe('a request that is wrong', () => {
     ['a size beyond all limits', '/v1/uploads', post({ sizeBytes: Number.MAX_SAFE_INTEGER })],
     ['a type that is none', '/v1/submissions', post('x', { 'content-type': 'text/html' })],
     ['an odd type', '/v1/submissions', post('x', { 'content-type': ';;=;"' })],
-    ['a compressed body', '/v1/submissions', post('x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' })],
+    [
+      'a body in an unknown encoding',
+      '/v1/submissions',
+      post('x', { 'content-type': 'text/csv', 'content-encoding': 'br' }),
+    ],
     [
       'an endless idempotency key',
       '/v1/submissions',

@@ -34,7 +34,11 @@ const STOPPED: readonly Drill[] = [
   {
     fault: 'the event source of the finalizer is disabled',
     lastsFor: 42,
-    rings: { 'Finalization/Requests/OldestMessageAge': 37, 'SmallLane/OldestUnfinished': 37 },
+    rings: {
+      'Finalization/ResultsStalled': 17,
+      'Finalization/Requests/OldestMessageAge': 37,
+      'SmallLane/OldestUnfinished': 37,
+    },
     arrange: ill('finalize', { what: 'stopped' }),
   },
   {
@@ -76,6 +80,7 @@ const BROKEN: readonly Drill[] = [
     silentWithin: 35,
     rings: {
       'Finalization/Finalizer/Errors': 3,
+      'Finalization/ResultsStalled': 17,
       'Finalization/Requests/OldestMessageAge': 40,
       'SmallLane/OldestUnfinished': 40,
     },

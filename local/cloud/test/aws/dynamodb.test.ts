@@ -26,7 +26,7 @@ beforeAll(async () => {
     Table: {
       Type: 'AWS::DynamoDB::Table',
       Properties: {
-        AttributeDefinitions: ['pk', 'sk', 'owner'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+        AttributeDefinitions: ['pk', 'sk', 'holder'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
         KeySchema: [
           { AttributeName: 'pk', KeyType: 'HASH' },
           { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -35,7 +35,7 @@ beforeAll(async () => {
         GlobalSecondaryIndexes: [
           {
             IndexName: 'byOwner',
-            KeySchema: [{ AttributeName: 'owner', KeyType: 'HASH' }],
+            KeySchema: [{ AttributeName: 'holder', KeyType: 'HASH' }],
             Projection: { ProjectionType: 'ALL' },
           },
         ],
@@ -83,10 +83,10 @@ describe('permissions', () => {
   });
 
   test('an index has a permission of its own', async () => {
-    await worker.send(new PutItemCommand({ TableName, Item: item('indexed', { owner: { S: 't1' } }) }));
+    await worker.send(new PutItemCommand({ TableName, Item: item('indexed', { holder: { S: 't1' } }) }));
     const query = {
       IndexName: 'byOwner',
-      KeyConditionExpression: 'owner = :t',
+      KeyConditionExpression: 'holder = :t',
       ExpressionAttributeValues: { ':t': { S: 't1' } },
     };
     const found = await worker.send(new QueryCommand({ TableName, ...query }));
