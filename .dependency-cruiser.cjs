@@ -118,11 +118,11 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        "The client of the API is a customer's: it runs wherever Node.js does and knows the API's description only.",
+        "The client of the API and the command are a customer's: they run wherever Node.js does and know the API's description only.",
       severity: 'error',
-      from: { path: '^cli/client/' },
+      from: { path: '^cli/(client|sluice)/' },
       to: {
-        pathNot: ['^cli/client/', '(^|/)node_modules/openapi-(fetch|typescript-helpers)/'],
+        pathNot: ['^cli/(client|sluice)/', '(^|/)node_modules/openapi-(fetch|typescript-helpers)/'],
         dependencyTypesNot: ['core'],
       },
     },

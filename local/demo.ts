@@ -7,7 +7,7 @@ import { CLOSED_STATES } from '../lambdas/domain/model.ts';
 import type { SubmissionView } from '../lambdas/domain/api/schemas.ts';
 import { ApiClient } from './demo/client.ts';
 import { writeGeneratedFile } from './demo/generate.ts';
-import { duration, ProgressView } from './demo/progress.ts';
+import { duration, ProgressView } from '../cli/sluice/progress.ts';
 import { downloadResults, failedRecords, firstSucceeded, type ResultFile } from './demo/results.ts';
 import { runCommand } from './command.ts';
 import { LocalError } from './errors.ts';

@@ -2,6 +2,8 @@ import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './schema.d.ts';
 
 export type Submission = components['schemas']['Submission'];
+export type Results = components['schemas']['Results'];
+export type Upload = components['schemas']['Upload'];
 
 /** Every call of the API, typed by its OpenAPI document: `client.GET('/v1/submissions/{id}', …)`. */
 export type ApiClient = Client<paths>;
@@ -11,6 +13,10 @@ export type ApiClient = Client<paths>;
  *
  * @param baseUrl - Where the paths begin: `https://host/stage`
  * @param apiKey - Sent with every call; never part of an error
+ * @param send - Sends a request in the place of the built-in `fetch`
  */
-export const createApiClient = (baseUrl: string, apiKey: string): ApiClient =>
-  createFetchClient<paths>({ baseUrl, headers: { authorization: `Bearer ${apiKey}` } });
+export const createApiClient = (
+  baseUrl: string,
+  apiKey: string,
+  send: (request: Request) => Promise<Response> = fetch,
+): ApiClient => createFetchClient<paths>({ baseUrl, fetch: send, headers: { authorization: `Bearer ${apiKey}` } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COLUMNS, csvRow, generateRecord } from '../../../local/demo/generate.ts';
-import { duration, progressLine, RateMeter } from '../../../local/demo/progress.ts';
+import { duration, progressLine, RateMeter } from '../../../cli/sluice/progress.ts';
 import { parseOptions, textOption, wholeNumber } from '../../../local/options.ts';
 import type { SubmissionView } from '../../../lambdas/domain/api/schemas.ts';
 
