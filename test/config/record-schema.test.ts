@@ -1,8 +1,10 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { SCHEMA_KEYWORDS } from '../../lambdas/domain/records/schema-keywords.ts';
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+ajv.addVocabulary(Object.values(SCHEMA_KEYWORDS));
 addFormats.default(ajv);
 const validate = ajv.compile(recordSchema);
 const accepts = (record: unknown): boolean => validate(record);

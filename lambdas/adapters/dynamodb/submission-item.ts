@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState } from '../../domain/model.ts';
 import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
 import { PREPARED_KINDS } from '../../domain/prepare/ports.ts';
+import { storedDialectSchema, storedMappingSchema, storedReadingSchema } from '../../domain/profiles/stored.ts';
 import { TERMS_OF_0_1_0 } from '../../domain/submissions/terms.ts';
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
@@ -64,7 +65,8 @@ const headSchema = v.object({
       providers: v.exactOptional(v.array(v.string())),
       schemas: v.exactOptional(v.string()),
       maxFileBytes: v.exactOptional(v.number()),
-      reading: v.exactOptional(v.object({ charset: v.exactOptional(v.string()), sheet: v.exactOptional(v.string()) })),
+      reading: v.exactOptional(storedReadingSchema),
+      mapping: v.exactOptional(storedMappingSchema),
     }),
     TERMS_OF_0_1_0,
   ),
@@ -92,7 +94,7 @@ const headSchema = v.object({
     byteOffset: v.number(),
     records: v.number(),
     line: v.number(),
-    dialect: v.exactOptional(v.looseObject({ delimiter: v.string(), header: v.array(v.string()) })),
+    dialect: v.exactOptional(storedDialectSchema),
     ...lease,
   }),
   closedChunks: numberSet,

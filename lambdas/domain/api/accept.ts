@@ -13,8 +13,10 @@ import { READER_VERSION } from '../submissions/terms.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
 import { grantedPace, type PaceSettings } from './estimate.ts';
+import { ProfileError, resolveProfile, type ResolvedProfile } from '../profiles/profile.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { keyReused } from './idempotency-key.ts';
+import { pointerTo } from './input.ts';
 import { ProblemError } from './problems.ts';
 import type { SubmissionRequest } from './submission-request.ts';
 
@@ -77,11 +79,12 @@ export async function acceptSubmission(
   if (standing)
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
+  const profile = resolved(deps.schemas, request);
   const records = mustBeAdmitted(deps, { open, backlog }, found, request);
   const [kept] = await Promise.all([keepSource(deps, found, request), deps.schemas.keep()]);
   const format = request.format ?? formatOfContent(await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
-    newSubmission(deps, { submissionId, tenantId, source: kept, format }, request),
+    newSubmission(deps, { submissionId, tenantId, source: kept, format }, request, profile),
   );
   if (!created)
     return { submission: await repeatAcceptance(deps, stored, request.requestHash), backlog, repeated: true, open };
@@ -90,6 +93,18 @@ export async function acceptSubmission(
   deps.telemetry.emit({ name: 'submission_accepted', level: 'info', submissionId, tenantId, count: records });
   const openNow = [...open, { submissionId, records }];
   return { submission: await relay(deps, stored), backlog, repeated: false, open: openNow };
+}
+
+/** The profile as the record schema has it; the default one where none is given. Throws ProblemError. */
+function resolved({ recordSchema }: AcceptedSchemas, { profile = {} }: SubmissionRequest): ResolvedProfile {
+  try {
+    return resolveProfile(profile, recordSchema);
+  } catch (error) {
+    if (!(error instanceof ProfileError)) throw error;
+    throw new ProblemError('invalid_request', 'The profile does not fit the fields of a record.', {
+      errors: error.issues.map(({ path, detail }) => ({ pointer: pointerTo(['profile', ...path]), detail })),
+    });
+  }
 }
 
 /** Waits for the end of a promise, whichever it is, and gives it out later. */
@@ -172,8 +187,10 @@ function newSubmission(
   { clock, settings, schemas }: AcceptDeps,
   fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
   { charset, fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
+  { reading: said, mapping }: ResolvedProfile,
 ): Submission {
   const nowMs = clock.now();
+  const reading = { ...said, ...(charset !== undefined && { charset }) };
   return {
     ...fixed,
     state: 'accepted',
@@ -189,7 +206,8 @@ function newSubmission(
       providers: [...settings.providers],
       schemas: schemas.hash,
       maxFileBytes: settings.maxFileBytes,
-      ...(charset !== undefined && { reading: { charset } }),
+      ...(Object.keys(reading).length > 0 && { reading }),
+      mapping,
     },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),

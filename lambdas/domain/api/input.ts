@@ -94,17 +94,25 @@ function unknownMembers(schema: StrictSchema, value: object, place: Place): Requ
     }));
 }
 
-const isNotAboutUnknown = ({ type, expected }: v.BaseIssue<unknown>): boolean =>
-  !(type === 'strict_object' && expected === 'never');
+const isNotAboutUnknown = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
+  !(type === 'strict_object' && expected === 'never' && path?.length === 1);
 
 function describe(issue: v.BaseIssue<unknown>, place: Place): RequestIssue {
-  const name = v.getDotPath(issue) ?? '';
-  const isMissing = issue.type === 'strict_object';
-  return { ...at(place, name), detail: `${name}: ${isMissing ? 'a value is required' : issue.message}.` };
+  const keys = (issue.path ?? []).map(({ key }) => shorten(String(key)));
+  return { ...at(place, ...keys), detail: `${keys.join('.')}: ${problemOf(issue)}.` };
 }
 
-const at = (place: Place, name: string): Pick<RequestIssue, Place> =>
-  place === 'parameter' ? { parameter: name } : { pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` };
+function problemOf({ type, expected, message }: v.BaseIssue<unknown>): string {
+  if (type !== 'strict_object') return message;
+  return expected === 'never' ? 'this is not known here' : 'a value is required';
+}
+
+const at = (place: Place, ...keys: readonly string[]): Pick<RequestIssue, Place> =>
+  place === 'parameter' ? { parameter: keys.join('.') } : { pointer: pointerTo(keys) };
+
+/** JSON pointer (RFC 6901). */
+export const pointerTo = (keys: readonly string[]): string =>
+  keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** Names come from the caller: no answer grows with them, and none carries half a character. */
 const shorten = (name: string): string =>

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model.ts';
 import { PREPARED_KINDS } from '../prepare/ports.ts';
+import { profileSchema } from '../profiles/profile.ts';
 import { REASON_CODES } from '../reasons.ts';
 import type { UnknownCode } from '../versions.ts';
 import { isCallbackUrl } from './callback-url.ts';
@@ -78,6 +79,9 @@ export const submissionRequestSchema = v.strictObject({
   expectedRecords: v.exactOptional(expectedRecordsSchema),
   reference: v.exactOptional(referenceSchema),
   callbackUrl: v.exactOptional(callbackUrlSchema),
+  profile: v.exactOptional(
+    described(profileSchema, 'How the file is to be read, and which of its columns are which fields.'),
+  ),
 });
 
 /** A whole number as text in a query, from `minimum` to `maximum`. */

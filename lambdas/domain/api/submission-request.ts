@@ -3,6 +3,7 @@ import { MIMEType } from 'node:util';
 import { CHARSETS, charsetOf } from '../prepare/charsets.ts';
 import { formatOfName, opensWith } from '../files/format.ts';
 import type { FileFormat } from '../files/reader.ts';
+import type { Profile } from '../profiles/profile.ts';
 import { readUploadId, uploadKey, type Upload } from './ids.ts';
 import { parseBody, parseQuery } from './input.ts';
 import { ProblemError } from './problems.ts';
@@ -26,6 +27,7 @@ export interface SubmissionRequest {
   expectedRecords?: number;
   reference?: string;
   callbackUrl?: string;
+  profile?: Profile;
   /** SHA-256 (hex) of all that matters of it: tells repetitions from other requests with the same idempotency key. */
   requestHash: string;
 }
@@ -74,7 +76,7 @@ function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
   const upload = readUploadId(uploadId);
   if (upload === undefined) throw uploadMissing();
   const { fileName } = upload;
-  const known = format ?? formatOfName(fileName);
+  const known = format ?? rest.profile?.reading?.format ?? formatOfName(fileName);
   return {
     file: { kind: 'upload', upload, key: uploadKey(tenantId, upload) },
     ...(known !== undefined && { format: known }),
@@ -164,11 +166,12 @@ const unsupported = (contentType: string): ProblemError =>
     },
   );
 
-function hashOf({ file, format, charset, fileName, expectedRecords, reference, callbackUrl }: Asked): string {
+function hashOf({ file, format, charset, fileName, expectedRecords, reference, callbackUrl, profile }: Asked): string {
   const content = file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
   const parts = [...content, format, fileName, expectedRecords, reference, callbackUrl].map((part) => part ?? null);
   // Absent as before there were any, so that a repetition is known again across versions.
-  const all = charset === undefined ? parts : [...parts, charset];
+  const all =
+    charset === undefined && profile === undefined ? parts : [...parts, charset ?? null, ...(profile ? [profile] : [])];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
 

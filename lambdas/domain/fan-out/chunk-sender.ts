@@ -3,7 +3,8 @@ import { notSent } from '../queues/not-sent.ts';
 import { firstMessageEncoder, MESSAGE_VERSION, type RecordContent } from '../queues/messages.ts';
 import { CHUNK_RECORDS, chunkOf, offsetOf, type ChunkStart, type Lane } from '../model.ts';
 import type { OutgoingMessage, SendFailure } from '../queues/ports.ts';
-import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH } from '../records/content.ts';
+import { createMapper } from '../profiles/mapping.ts';
+import { contentOf, fittingContentOf, MAX_CONTENT_LENGTH, type ContentOptions } from '../records/content.ts';
 import type { SourceItem } from '../source/source-reader.ts';
 import type { Reading } from './beginning.ts';
 import type { Claimed } from './deps.ts';
@@ -29,17 +30,19 @@ export class ChunkSender {
   readonly #lane: Lane;
   readonly #checksums: Reading['checksums'];
   readonly #inFlight: InFlight;
+  readonly #contentOptions: ContentOptions;
   readonly #encodeFirst: ReturnType<typeof firstMessageEncoder>;
   #group: Prepared[] = [];
   #groupLength = 0;
   #chunk: NotedChunk | undefined;
 
-  constructor(claimed: Claimed, { lane, checksums }: Pick<Reading, 'lane' | 'checksums'>) {
+  constructor(claimed: Claimed, { lane, checksums, dialect }: Pick<Reading, 'lane' | 'checksums' | 'dialect'>) {
     this.#claimed = claimed;
     this.#lane = lane;
     this.#checksums = checksums;
     this.#inFlight = new InFlight(claimed.deps.settings.sendsInFlight);
-    const { submissionId, tenantId, generation, expiresAtSeconds } = claimed.submission;
+    const { submissionId, tenantId, generation, expiresAtSeconds, terms } = claimed.submission;
+    this.#contentOptions = { mapper: terms.mapping && createMapper(terms.mapping), header: dialect?.header };
     this.#encodeFirst = firstMessageEncoder({
       v: MESSAGE_VERSION,
       submissionId,
@@ -133,8 +136,8 @@ export class ChunkSender {
   }
 
   #bodyOf(item: SourceItem): string {
-    const body = this.#encode(item, contentOf(item));
-    return body.length <= MAX_CONTENT_LENGTH ? body : this.#encode(item, fittingContentOf(item));
+    const body = this.#encode(item, contentOf(item, this.#contentOptions));
+    return body.length <= MAX_CONTENT_LENGTH ? body : this.#encode(item, fittingContentOf(item, this.#contentOptions));
   }
 
   #encode({ recordNo, line }: SourceItem, content: RecordContent): string {

@@ -1,6 +1,8 @@
 export interface CsvLineOptions {
   /** One character; comma by default. */
   delimiter?: string;
+  /** Whether cells that could be formulas are written as text. True by default. */
+  guard?: boolean;
 }
 
 /**
@@ -18,15 +20,22 @@ const PHONE_NUMBER = /^\+\d{7,}$/;
 const isFormula = (cell: string): boolean =>
   FORMULA_START.test(cell) && (PHONE_NUMBER.test(cell) || !PLAIN_NUMBER.test(cell));
 
+/** A cell that is guarded, and one that begins as a guarded one would: {@link unguard} gives both back as they were. */
+const needsGuard = (cell: string): boolean => isFormula(cell.replace(/^'+/, ''));
+
+/** The cell before it was written with an apostrophe that keeps a spreadsheet from calculating it. */
+export const unguard = (cell: string): string =>
+  cell.startsWith("'") && needsGuard(cell.slice(1)) ? cell.slice(1) : cell;
+
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   return JSON.stringify(value) ?? '';
 }
 
-function formatCell(value: unknown, delimiter: string): string {
+function formatCell(value: unknown, delimiter: string, guard: boolean): string {
   const text = textOf(value);
-  const formula = isFormula(text);
+  const formula = guard && needsGuard(text);
   if (!formula && !text.includes('"') && !text.includes(delimiter) && !/[\r\n]/.test(text)) return text;
   return `"${formula ? "'" : ''}${text.replaceAll('"', '""')}"`;
 }
@@ -39,10 +48,13 @@ function formatCell(value: unknown, delimiter: string): string {
  * an apostrophe before it, in quotes, which shows it as text (https://owasp.org/www-community/attacks/CSV_Injection).
  * Numbers stay usable: -5 and +3.2 are written as they are. NDJSON results hold every value unchanged.
  */
-export function formatCsvLine(values: readonly unknown[], { delimiter = ',' }: CsvLineOptions = {}): string {
-  const cells = values.map((value) => formatCell(value, delimiter));
+export function formatCsvLine(
+  values: readonly unknown[],
+  { delimiter = ',', guard = true }: CsvLineOptions = {},
+): string {
+  const cells = values.map((value) => formatCell(value, delimiter, guard));
   const line = cells.join(delimiter);
-  if (line.trim() !== '' || cells.length === 0) return `${line}\r\n`;
-  // To a reader a blank line is no row: quotes around the first cell make it one.
+  if (cells.some((cell) => cell.trim() !== '') || cells.length === 0) return `${line}\r\n`;
+  // To a reader a row without content is no row: quotes around the first cell make it one.
   return `"${cells[0] ?? ''}"${line.slice(cells[0]?.length)}\r\n`;
 }

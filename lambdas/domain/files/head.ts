@@ -1,6 +1,7 @@
 import { isBlank, lineEndFrom } from './bytes.ts';
 import { grouped } from './details.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
+import type { Reading } from '../profiles/profile.ts';
 import type { ReaderPosition } from './read-item.ts';
 import { RecordLexer } from './record-lexer.ts';
 
@@ -9,8 +10,11 @@ export interface Head {
   bytes: Buffer;
   /** The head is the whole file. */
   complete: boolean;
-  /** Name of the field that identifies a record. */
-  idField: string;
+  /** Columns that a CSV file must have. */
+  columns: readonly string[];
+  /** What the customer says of the file. */
+  reading: Reading;
+  readerVersion: number;
   /** A row counts as one line, whatever line ends its cells hold. */
   countRows?: boolean;
 }

@@ -25,6 +25,10 @@ export class ItemLog {
 
   /** Adds a row that begins on {@link line}, and moves on to `endLine`. */
   add(content: RowContent, byteOffset: number, endByteOffset: number, endLine: number): void {
+    if (content.kind === 'blank') {
+      this.line = endLine;
+      return;
+    }
     this.#recordNo += 1;
     const { line } = this;
     const recordNo = this.#recordNo;

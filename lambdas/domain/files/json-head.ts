@@ -31,13 +31,13 @@ export function openJsonArray(head: Head, textStart: number): ReaderPosition {
   throw mismatch('a JSON array', 'other text', 'Begin it with an opening bracket.', first.line);
 }
 
-function rejectOtherText({ idField }: Head, wanted: string, text: string, line: number): void {
+function rejectOtherText({ columns }: Head, wanted: string, text: string, line: number): void {
   if (text.startsWith('<')) throw mismatch(wanted, 'HTML or XML', 'Submit the file of records itself.', line);
-  if (looksLikeHeader(text, idField)) throw mismatch(wanted, 'CSV', 'Submit it with the format csv.', line);
+  if (looksLikeHeader(text, columns)) throw mismatch(wanted, 'CSV', 'Submit it with the format csv.', line);
 }
 
-const looksLikeHeader = (text: string, idField: string): boolean =>
-  text.split(/[,;\t|]/).some((name) => name.replaceAll('"', '').trim() === idField);
+const looksLikeHeader = (text: string, columns: readonly string[]): boolean =>
+  text.split(/[,;\t|]/).some((name) => columns.includes(name.replaceAll('"', '').trim()));
 
 const mismatch = (wanted: string, found: string, remedy: string, line: number): FileRejectedError =>
   new FileRejectedError('FORMAT_MISMATCH', `The file is to be ${wanted} but looks like ${found}. ${remedy}`, line);

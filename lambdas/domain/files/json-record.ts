@@ -38,6 +38,10 @@ export const readJsonRecord: RowReader = (text, line) => {
   return finding ? report(finding, line) : { kind: 'record', fields: value };
 };
 
+/** The same for a line: a comma behind the record, as where lines were cut from an array, is ignored. */
+export const readJsonLine: RowReader = (text, line, quoted) =>
+  readJsonRecord(/\}\s*,\s*$/.test(text) ? text.replace(/,\s*$/, '') : text, line, quoted);
+
 const report = ({ defect, problem }: Finding, line: number): RowContent =>
   defective(defect, `The record that begins on line ${line} ${problem}`);
 
@@ -46,6 +50,8 @@ function invalidJsonRemedy(text: string): string {
     return 'It begins with a byte order mark, which is allowed at the start of the file only.';
   if (/[:[,]\s*-?(?:NaN|Infinity)\b/.test(text))
     return 'JSON has no NaN and no Infinity: leave the value out or use null.';
+  if (/^\s*\{\s*'|[:[,]\s*(?:None|True|False)\b/.test(text))
+    return 'It is written as Python prints it: write each record by json.dumps.';
   const last = text.trimEnd().at(-1);
   if (last !== '}') return 'It breaks off before its closing brace.';
   return 'Check its quotes, commas and braces.';

@@ -14,6 +14,16 @@ export interface ReaderPosition {
 export interface CsvDialect {
   delimiter: string;
   header: string[];
+  /** What stands around a cell; `"` where it is absent, nothing where it is empty. */
+  quote?: string;
+  /** How a quote is written in a quoted cell; doubled where it is absent. */
+  escape?: '"' | '\\';
+  /** Columns without name and content at the end of every row. */
+  surplus?: number;
+  /** Columns at the end that Sluice added: the file is a list of failed records that comes back. */
+  failureColumns?: number;
+  /** Physical line of the header, where it is not the first one. */
+  headerLine?: number;
 }
 
 /** Why a row is not a record. Stable: stored and shown to customers. */
@@ -79,7 +89,10 @@ export const positionAfter = (item: Pick<ReadItem, 'endByteOffset' | 'recordNo' 
 
 /** What one row turned out to be, before it has a number and a place. */
 export type RowContent =
-  { kind: 'record'; fields: Record<string, unknown> } | { kind: 'defect'; defect: DefectCode; detail: string };
+  | { kind: 'record'; fields: Record<string, unknown> }
+  | { kind: 'defect'; defect: DefectCode; detail: string }
+  /** As a blank line: delimiters and nothing between them. */
+  | { kind: 'blank' };
 
 export const defective = (defect: DefectCode, detail: string): RowContent => ({ kind: 'defect', defect, detail });
 

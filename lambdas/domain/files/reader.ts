@@ -1,10 +1,11 @@
 import { ArrayScanner } from './array-scanner.ts';
 import { openCsv } from './csv-head.ts';
 import { csvRowReader } from './csv-row.ts';
+import type { Reading } from '../profiles/profile.ts';
 import type { Head } from './head.ts';
 import type { RecordScanner } from './item-log.ts';
 import { openJsonArray, openNdjson } from './json-head.ts';
-import { readJsonRecord } from './json-record.ts';
+import { readJsonLine, readJsonRecord } from './json-record.ts';
 import type { CsvDialect, FileFormat, ReadItem, ReaderPosition } from './read-item.ts';
 import { RowScanner } from './row-scanner.ts';
 import { findTextStart } from './signatures.ts';
@@ -25,6 +26,9 @@ export type { CsvDialect, DefectItem, FileFormat, ReadItem, ReaderPosition, Reco
  *   line a defect, and the next line is the next row. A quote that is open at the end of the file rejects the file; the
  *   rows before it have been answered by then, and what becomes of them is the caller's decision.
  * - CSV: a row that repeats the header, or begins with a byte order mark, is a defect (two files were joined).
+ * - Since version 3, in CSV: the header is looked for below title lines, a row of empty cells is a blank line, an empty cell at the end of
+ *   every row is no column, and a quote may be written with a backslash where the first rows show that.
+ * - Since version 3, in NDJSON: a comma behind the record of a line is ignored.
  * - JSON: a key given twice, a number that a double cannot hold, and an escape for no character are defects.
  */
 
@@ -37,8 +41,12 @@ const BLOCK_BYTES = 64 * 1024;
 export interface OpenOptions {
   /** Size of the whole file: tells whether `head` is all of it. */
   fileBytes: number;
-  /** The column that a CSV file must have. */
-  idField?: string;
+  /** The columns that a CSV file must have; `record_id` where they are not given. */
+  columns?: readonly string[];
+  /** What the customer says of the file. */
+  reading?: Reading | undefined;
+  /** As in {@link ReadOptions}. */
+  readerVersion: number;
   /** Whether a row of CSV counts as one line, as in a sheet, whatever line ends its cells hold. */
   countRows?: boolean;
 }
@@ -59,6 +67,7 @@ export interface ReadOptions {
   readerVersion: number;
   /** As in {@link OpenOptions}. */
   countRows?: boolean;
+  reading?: Reading | undefined;
 }
 
 /**
@@ -70,7 +79,9 @@ export function openFile(head: Uint8Array, format: FileFormat, options: OpenOpti
   const opened: Head = {
     bytes: Buffer.from(head.buffer, head.byteOffset, head.byteLength),
     complete: head.byteLength >= options.fileBytes,
-    idField: options.idField ?? 'record_id',
+    columns: options.columns ?? ['record_id'],
+    reading: options.reading ?? {},
+    readerVersion: options.readerVersion,
     countRows: options.countRows ?? false,
   };
   const textStart = findTextStart(opened.bytes);
@@ -90,7 +101,33 @@ export async function* readRecords(
   from: ReaderPosition,
   options: ReadOptions,
 ): AsyncGenerator<ReadItem[], void, undefined> {
-  const scanner = scannerFor(format, from, options);
+  const { skipRowsAtEnd = 0 } = options.reading ?? {};
+  const items = scan(source, scannerFor(format, from, options));
+  yield* skipRowsAtEnd > 0 ? withoutLast(items, skipRowsAtEnd) : items;
+}
+
+/** Leaves out the last rows of the file, whatever they are. What precedes an error is answered before it. */
+async function* withoutLast(
+  batches: AsyncIterable<ReadItem[]>,
+  count: number,
+): AsyncGenerator<ReadItem[], void, undefined> {
+  let held: ReadItem[] = [];
+  try {
+    for await (const items of batches) {
+      held = [...held, ...items];
+      const free = held.splice(0, Math.max(0, held.length - count));
+      if (free.length > 0) yield free;
+    }
+  } catch (error) {
+    if (held.length > 0) yield held;
+    throw error;
+  }
+}
+
+async function* scan(
+  source: AsyncIterable<Uint8Array>,
+  scanner: RecordScanner,
+): AsyncGenerator<ReadItem[], void, undefined> {
   for await (const block of source) {
     for (let at = 0; at < block.byteLength && !scanner.failure; at += BLOCK_BYTES) {
       const items = scanner.push(block.subarray(at, at + BLOCK_BYTES));
@@ -104,12 +141,16 @@ export async function* readRecords(
 }
 
 function scannerFor(format: FileFormat, from: ReaderPosition, options: ReadOptions): RecordScanner {
-  const { dialect, maxRecordBytes, readerVersion, countRows = false } = options;
+  const { dialect, maxRecordBytes, readerVersion, countRows = false, reading } = options;
   if (format === 'json') return new ArrayScanner(from, { maxRecordBytes });
-  if (format === 'ndjson') return new RowScanner(from, { readRow: readJsonRecord, maxRecordBytes });
+  if (format === 'ndjson') {
+    const readRow = readerVersion >= 3 ? readJsonLine : readJsonRecord;
+    return new RowScanner(from, { readRow, maxRecordBytes });
+  }
   if (!dialect)
     throw new TypeError('A CSV file is read with the dialect that openFile found; options.dialect is missing.');
+  const { quote = '"', escape = '"' } = dialect;
   const delimiter = dialect.delimiter.charCodeAt(0);
-  const readRow = csvRowReader(dialect, readerVersion);
-  return new RowScanner(from, { delimiter, readRow, maxRecordBytes, countRows });
+  const readRow = csvRowReader(dialect, { readerVersion, fill: reading?.shortRows === 'fill' });
+  return new RowScanner(from, { delimiter, quote, escape, readRow, maxRecordBytes, countRows });
 }

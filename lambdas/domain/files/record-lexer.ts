@@ -1,4 +1,4 @@
-import { CR, LF, QUOTE } from './bytes.ts';
+import { BACKSLASH, CR, LF } from './bytes.ts';
 
 type State =
   /** At the first byte of a cell: a quote here opens a quoted cell, anywhere else it is text. */
@@ -22,6 +22,10 @@ export type LexerStop = 'end' | 'stray' | 'known_stray' | 'more';
  */
 export class RecordLexer {
   readonly #delimiter: number | undefined;
+  readonly #quote: number | undefined;
+  readonly #backslash: boolean;
+  /** Behind a backslash in a quoted cell. */
+  #escaped = false;
   #state: State = 'cell_start';
   #afterCr = false;
   /** 1-based column of the cell the lexer is in. */
@@ -38,14 +42,17 @@ export class RecordLexer {
   #columnsToStray: ReadonlyMap<number, number> = new Map();
 
   /** `delimiter`: one ASCII byte; none for formats in which every line is a record. */
-  constructor(delimiter?: number) {
+  constructor(delimiter?: number, { quote = '"', escape = '"' }: { quote?: string; escape?: '"' | '\\' } = {}) {
     this.#delimiter = delimiter;
+    this.#quote = quote === '' ? undefined : quote.charCodeAt(0);
+    this.#backslash = escape === '\\';
     this.reset();
   }
 
   reset(): void {
     this.#state = this.#delimiter === undefined ? 'line' : 'cell_start';
     this.#afterCr = false;
+    this.#escaped = false;
     this.column = 1;
     this.quoted = false;
     this.stray = false;
@@ -100,10 +107,10 @@ export class RecordLexer {
         this.#nextCell();
         at += 1;
       } else if (this.#state === 'quote_seen') {
-        if (byte !== QUOTE) return { at, stop: 'stray' };
+        if (byte !== this.#quote || this.#backslash) return { at, stop: 'stray' };
         this.#state = 'quoted';
         at += 1;
-      } else if (this.#state === 'cell_start' && byte === QUOTE) {
+      } else if (this.#state === 'cell_start' && byte === this.#quote) {
         this.#openQuote();
         at += 1;
       } else {
@@ -139,7 +146,19 @@ export class RecordLexer {
     let afterCr = this.#afterCr;
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at];
-      if (byte === QUOTE) {
+      if (this.#escaped) {
+        this.#escaped = false;
+        // A line end behind a backslash is one all the same.
+        if (byte !== CR && byte !== LF) {
+          afterCr = false;
+          continue;
+        }
+      } else if (this.#backslash && byte === BACKSLASH) {
+        this.#escaped = true;
+        afterCr = false;
+        continue;
+      }
+      if (byte === this.#quote) {
         this.#state = 'quote_seen';
         this.#afterCr = false;
         return at + 1;

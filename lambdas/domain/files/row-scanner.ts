@@ -1,4 +1,4 @@
-import { ByteFinder, ByteWindow, CR, isBlank, LF, lineEndFrom, QUOTE } from './bytes.ts';
+import { ByteFinder, ByteWindow, CR, isBlank, LF, lineEndFrom } from './bytes.ts';
 import { grouped } from './details.ts';
 import { FileRejectedError } from './file-rejected-error.ts';
 import { ItemLog, type RecordScanner } from './item-log.ts';
@@ -23,7 +23,8 @@ export class RowScanner implements RecordScanner {
   readonly #countRows: boolean;
   readonly #cr = new ByteFinder(CR);
   readonly #lf = new ByteFinder(LF);
-  readonly #quote = new ByteFinder(QUOTE);
+  readonly #quote: ByteFinder;
+  readonly #escape: '"' | '\\';
   failure: FileRejectedError | undefined;
 
   /** Index of the first byte of the record that is still in memory. */
@@ -38,13 +39,24 @@ export class RowScanner implements RecordScanner {
 
   constructor(
     from: ReaderPosition,
-    options: { delimiter?: number; readRow: RowReader; maxRecordBytes: number; countRows?: boolean },
+    options: {
+      delimiter?: number;
+      quote?: string;
+      escape?: '"' | '\\';
+      readRow: RowReader;
+      maxRecordBytes: number;
+      countRows?: boolean;
+    },
   ) {
+    const { quote = '"', escape = '"' } = options;
     this.#window = new ByteWindow(from.byteOffset);
     this.#recordOffset = from.byteOffset;
     this.#log = new ItemLog(from);
-    this.#lexer = new RecordLexer(options.delimiter);
-    this.#csv = options.delimiter !== undefined;
+    // Without quotes a row is a line.
+    this.#csv = options.delimiter !== undefined && quote !== '';
+    this.#lexer = new RecordLexer(this.#csv ? options.delimiter : undefined, { quote, escape });
+    this.#quote = new ByteFinder((quote || '"').charCodeAt(0));
+    this.#escape = escape;
     this.#readRow = options.readRow;
     this.#maxRecordBytes = options.maxRecordBytes;
     this.#countRows = options.countRows ?? false;
@@ -135,15 +147,16 @@ export class RowScanner implements RecordScanner {
   /** The first physical line of the record is a defect; the next record begins behind it. */
   #endFirstLine(bytes: Buffer): void {
     const end = this.#lexer.firstBreakOffset - this.#window.offset;
-    this.#add(this.#invalidQuoting(), lineEndFrom(bytes, end, true), 1);
+    this.#add(this.#invalidQuoting(bytes, end), lineEndFrom(bytes, end, true), 1);
   }
 
-  #invalidQuoting(): RowContent {
-    return defective(
-      'INVALID_QUOTING',
-      `The row on line ${this.#log.line} has text behind the closing quote of column ${this.#lexer.column}. ` +
-        'Double every quote inside a quoted cell, and quote the cell as a whole.',
-    );
+  #invalidQuoting(bytes: Buffer, end: number): RowContent {
+    const what = `The row on line ${this.#log.line} has text behind the closing quote of column ${this.#lexer.column}.`;
+    const remedy =
+      this.#escape !== '\\' && bytes.subarray(this.#start, end).includes('\\"')
+        ? 'It has backslashes before quotes: submit the file with reading.escape "\\" in its profile, or double the quotes.'
+        : 'Double every quote inside a quoted cell, and quote the cell as a whole.';
+    return defective('INVALID_QUOTING', `${what} ${remedy}`);
   }
 
   /** The record ends at index `end`; the next one begins at `next`. */
@@ -158,7 +171,7 @@ export class RowScanner implements RecordScanner {
   }
 
   #content(bytes: Buffer, end: number): RowContent {
-    if (this.#lexer.stray) return this.#invalidQuoting();
+    if (this.#lexer.stray) return this.#invalidQuoting(bytes, end);
     const row = {
       bytes,
       start: this.#start,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { formatCsvLine } from '../files/csv-writer.ts';
+import { FAILURE_COLUMNS } from '../files/failure-columns.ts';
 import type { CsvDialect } from '../files/reader.ts';
 import { dataOf, type ProviderAnswers } from '../model.ts';
 import type { ProviderConfig } from '../providers/config.ts';
@@ -53,7 +54,6 @@ function valueAt(data: unknown, path: readonly string[]): unknown {
   return valueAt(Reflect.get(data, name), rest);
 }
 
-export const FAILURE_COLUMNS = ['reason', 'message', 'detail', 'record_no', 'line', 'raw'] as const;
 export type FailureCells = Partial<Record<(typeof FAILURE_COLUMNS)[number], string | number>>;
 
 /** Formats the CSV results of one submission. */

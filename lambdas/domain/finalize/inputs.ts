@@ -1,4 +1,6 @@
 import { UnverifiedInputError } from '../errors.ts';
+import type { CsvDialect } from '../files/reader.ts';
+import { createMapper, type Mapper } from '../profiles/mapping.ts';
 import { recordsFromChunk, type SourceItem } from '../source/source.ts';
 import type { Finalizing } from './deps.ts';
 import type { Input } from './outcome-lines.ts';
@@ -9,11 +11,15 @@ export class Inputs {
   readonly #batches: AsyncGenerator<readonly SourceItem[], void, undefined>;
   readonly #excerpts = new RawExcerpts();
   readonly #submissionId: string;
+  readonly #mapper: Mapper | undefined;
+  readonly #header: readonly string[] | undefined;
   #next: Input[] = [];
 
   /** @param through - The last record that will be asked for. */
-  constructor({ deps, submission }: Finalizing, chunk: number, through: number) {
+  constructor({ deps, submission }: Finalizing, chunk: number, through: number, dialect: CsvDialect | undefined) {
     this.#submissionId = submission.submissionId;
+    this.#mapper = submission.terms.mapping && createMapper(submission.terms.mapping);
+    this.#header = dialect?.header;
     this.#batches = recordsFromChunk(deps, submission, chunk, through, (blocks, fromByte) =>
       this.#excerpts.watch(blocks, fromByte),
     );
@@ -48,7 +54,8 @@ export class Inputs {
   #withExcerpt(item: SourceItem): Input {
     if (item.kind === 'record') {
       this.#excerpts.answered(item.endByteOffset);
-      return item;
+      const used = this.#mapper?.(item.fields, item.recordNo, this.#header);
+      return used ? { ...item, used } : item;
     }
     const raw = this.#excerpts.quote(item.byteOffset, item.endByteOffset);
     this.#excerpts.answered(item.endByteOffset);

@@ -4,8 +4,8 @@ import type { SourceItem } from '../source/source.ts';
 import type { FailureCells } from './columns.ts';
 import { failureReason } from './recount.ts';
 
-/** A record of the source; of one that could not be read also the beginning of its text. */
-export type Input = SourceItem & { raw?: string };
+/** A record of the source, with the fields that were used where they are others; of one that could not be read also the beginning of its text. */
+export type Input = SourceItem & { raw?: string; used?: Readonly<Record<string, unknown>> | undefined };
 
 /** The values of an input; none where it could not be read. */
 export const fieldsOf = (input: Input): Readonly<Record<string, unknown>> =>
@@ -32,7 +32,7 @@ const jsonLine = (value: unknown): string =>
 /** Line of a succeeded record in the NDJSON results. */
 export function succeededLine(input: Input, row: RecordRow): string {
   const { recordNo, line } = input;
-  return jsonLine({ recordNo, line, record: fieldsOf(input), ...found(row.answers) });
+  return jsonLine({ recordNo, line, record: fieldsOf(input), used: input.used, ...found(row.answers) });
 }
 
 /** Line of a record that failed, was dead-lettered or cancelled, in the NDJSON results. */
@@ -40,7 +40,7 @@ export function failedLine(input: Input, row: RecordRow): string {
   const { recordNo, line } = input;
   const { reason, message, detail, raw } = failureOf(input, row);
   const about = { recordNo, line, state: row.state, reason, message, detail, attempts: row.attempts };
-  const content = input.kind === 'record' ? { record: input.fields } : { raw };
+  const content = input.kind === 'record' ? { record: input.fields, used: input.used } : { raw };
   return jsonLine({ ...about, ...content, ...found(row.answers) });
 }
 

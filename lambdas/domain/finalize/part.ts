@@ -111,7 +111,7 @@ export async function writePart(
   const { deps, submission } = finalizing;
   const writer = new PartWriter(finalizing, range.part, dialect && (await columnsOf(finalizing, dialect)));
   try {
-    const open = await joinChunks(finalizing, range, writer);
+    const open = await joinChunks(finalizing, range, dialect, writer);
     if (open.length > 0) return { open };
     await finalizing.lease.confirm();
     return { done: await writer.close(range) };
@@ -132,10 +132,15 @@ async function columnsOf({ deps, submission: { terms } }: Finalizing, dialect: C
 }
 
 /** Writes every record of the part; from the first chunk on in which one is open, only looks for others. */
-async function joinChunks(finalizing: Finalizing, range: PartRange, writer: PartWriter): Promise<OpenChunk[]> {
+async function joinChunks(
+  finalizing: Finalizing,
+  range: PartRange,
+  dialect: CsvDialect | undefined,
+  writer: PartWriter,
+): Promise<OpenChunk[]> {
   const endChunk = range.firstChunk + range.chunks;
   const through = Math.min(endChunk * CHUNK_RECORDS, finalizing.submission.fanOut.records);
-  const inputs = new Inputs(finalizing, range.firstChunk, through);
+  const inputs = new Inputs(finalizing, range.firstChunk, through, dialect);
   const open: OpenChunk[] = [];
   try {
     for (let chunk = range.firstChunk; chunk < endChunk; chunk++) {

@@ -33,6 +33,12 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** What fan-out found at a position of the file: a record, or a row that is none. */
 const contentSchema = v.variant('kind', [
   v.object({ kind: v.literal('record'), fields: v.record(v.string(), v.unknown()) }),
+  /** A record whose target fields are not what was sent. A kind of its own: a version that does not know it must not use `fields`. */
+  v.object({
+    kind: v.literal('mapped'),
+    fields: v.record(v.string(), v.unknown()),
+    used: v.record(v.string(), v.unknown()),
+  }),
   v.object({
     kind: v.literal('defect'),
     reason: v.custom<ReasonCode>(isReasonCode),

@@ -1,4 +1,5 @@
 import { encodeBody, type RecordContent } from '../queues/messages.ts';
+import type { Mapper } from '../profiles/mapping.ts';
 import type { SourceItem } from '../source/source-reader.ts';
 
 /**
@@ -8,18 +9,33 @@ import type { SourceItem } from '../source/source-reader.ts';
  */
 export const MAX_CONTENT_LENGTH = 786_432;
 
+/** The fields that a record is checked and looked up by; none of a row that is no record. */
+export const usedFieldsOf = (content: RecordContent): Readonly<Record<string, unknown>> | undefined => {
+  if (content.kind === 'mapped') return content.used;
+  return content.kind === 'record' ? content.fields : undefined;
+};
+
+/** How the items of a submission become content. */
+export interface ContentOptions {
+  /** Absent for files that were accepted before there were mappings. */
+  mapper?: Mapper | undefined;
+  /** Names of the columns of a CSV file. */
+  header?: readonly string[] | undefined;
+}
+
 /** What the message of a record carries. A record that no message can carry is a defect, whoever builds the message. */
-export function contentOf(item: SourceItem): RecordContent {
+export function contentOf(item: SourceItem, { mapper, header }: ContentOptions): RecordContent {
   if (item.kind === 'defect') {
     const { kind, reason, defect, detail } = item;
     return { kind, reason, defect, detail };
   }
-  return { kind: 'record', fields: item.fields };
+  const used = mapper?.(item.fields, item.recordNo, header);
+  return used ? { kind: 'mapped', fields: item.fields, used } : { kind: 'record', fields: item.fields };
 }
 
 /** {@link contentOf}, checked against {@link MAX_CONTENT_LENGTH}. */
-export function fittingContentOf(item: SourceItem): RecordContent {
-  const content = contentOf(item);
+export function fittingContentOf(item: SourceItem, options: ContentOptions): RecordContent {
+  const content = contentOf(item, options);
   const length = encodeBody(content).length;
   if (length <= MAX_CONTENT_LENGTH) return content;
   return {

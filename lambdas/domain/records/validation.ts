@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { InvalidDataError } from '../errors.ts';
 import { MAX_DETAIL_LENGTH } from '../model.ts';
+import { SCHEMA_KEYWORDS } from './schema-keywords.ts';
 
 /** Tells what is wrong with a value in one sentence without quoting it, or `undefined` when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -56,6 +57,7 @@ function compiler(options: { validateSchema: boolean; meta: boolean }): Ajv {
     addUsedSchema: false,
     ...options,
   });
+  ajv.addVocabulary(Object.values(SCHEMA_KEYWORDS));
   addFormats.default(ajv);
   return ajv;
 }

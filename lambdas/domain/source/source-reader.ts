@@ -13,6 +13,8 @@ import {
 import { textOf, type Submission } from '../model.ts';
 import { NotPreparedError } from '../prepare/not-prepared.ts';
 import { wrappingOf } from '../prepare/detect.ts';
+import { requiredColumns } from '../profiles/mapping.ts';
+import type { Reading } from '../profiles/profile.ts';
 import { ChunkChecksums, type OnChunk } from './chunk-checksums.ts';
 import type { ObjectStore } from './ports.ts';
 import { requireReader } from '../submissions/terms.ts';
@@ -37,6 +39,14 @@ export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: st
 /** Lines that customers see are those of what they sent: rows of a sheet. */
 const isSheet = ({ prepared }: SourceOf): boolean => prepared?.from.kind === 'xlsx';
 
+/** What the customer says of the text. That of a sheet is our own, whatever a profile says of delimiters. */
+function readingOf(submission: SourceOf): Reading | undefined {
+  const { reading } = submission.terms;
+  if (reading === undefined || !isSheet(submission)) return reading;
+  const { delimiter: _delimiter, quote: _quote, escape: _escape, ...rest } = reading;
+  return { ...rest, delimiter: ',', escape: '"' };
+}
+
 async function* nothing(): AsyncGenerator<Uint8Array> {
   // A range request behind the last byte is an error in S3.
 }
@@ -60,7 +70,14 @@ export async function openSource(deps: { objects: ObjectStore }, submission: Sou
     const head = Buffer.concat(blocks);
     const wrapping = submission.prepared ? undefined : wrappingOf(head, submission.terms.reading?.charset);
     if (wrapping) throw new NotPreparedError(submission.submissionId, wrapping);
-    return openFile(head, format, { fileBytes: source.sizeBytes, countRows: isSheet(submission) });
+    const { readerVersion, mapping } = submission.terms;
+    return openFile(head, format, {
+      fileBytes: source.sizeBytes,
+      countRows: isSheet(submission),
+      readerVersion,
+      reading: readingOf(submission),
+      ...(mapping && { columns: requiredColumns(mapping) }),
+    });
   } catch (error) {
     throw asUnreadable(error);
   }
@@ -87,8 +104,9 @@ export async function* readSource(
     const counted = checksums ? checksums.watch(blocks, from.byteOffset) : blocks;
     const watched = watch ? watch(counted, from.byteOffset) : counted;
     const countRows = isSheet(submission);
-    const reading = { ...(dialect && { dialect }), maxRecordBytes, readerVersion, countRows };
-    for await (const items of readRecords(watched, format, from, reading)) {
+    const reading = readingOf(submission);
+    const rules = { ...(dialect && { dialect }), maxRecordBytes, readerVersion, countRows, reading };
+    for await (const items of readRecords(watched, format, from, rules)) {
       const allowed = items.filter((item) => item.recordNo <= maxRecords);
       checksums?.add(allowed);
       if (allowed.length > 0) yield allowed;

@@ -3,6 +3,7 @@ import { MESSAGE_VERSION, type RecordContent, type RecordMessage } from '../queu
 import { CHUNK_RECORDS, chunkOf, textOf, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from './ports.ts';
+import { createMapper } from '../profiles/mapping.ts';
 import { fittingContentOf } from '../records/content.ts';
 import { endWithDefect, openSource, readSource, type SourceItem, type SourceOf, type Watch } from './source-reader.ts';
 import { UnverifiedInputError } from '../errors.ts';
@@ -133,9 +134,13 @@ export async function rebuildMessages(
   const wanted = new Set(recordNos);
   const last = Math.max(...recordNos);
   if (wanted.size === 0) return rebuilt;
+  const { mapping } = submission.terms;
+  const header = mapping && (await dialectOf(deps, submission))?.header;
+  const options = { mapper: mapping && createMapper(mapping), header };
   for await (const items of recordsFromChunk(deps, submission, chunk, last)) {
     for (const item of items) {
-      if (wanted.has(item.recordNo)) rebuilt.set(item.recordNo, { content: fittingContentOf(item), line: item.line });
+      if (wanted.has(item.recordNo))
+        rebuilt.set(item.recordNo, { content: fittingContentOf(item, options), line: item.line });
     }
     if ((items.at(-1)?.recordNo ?? 0) >= (chunk + 1) * CHUNK_RECORDS) break;
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidDataError } from '../errors.ts';
 import { compileSchema, createRecordValidator, type SchemaCheck } from '../records/validation.ts';
+import { fieldsOfSchema } from '../profiles/record-fields.ts';
 import type { SubmissionStore } from './ports.ts';
 import type { Terms } from './terms.ts';
 
@@ -16,6 +17,8 @@ export interface SchemaSet {
 /** A set of schemas, compiled. */
 export interface SchemaChecks {
   record: SchemaCheck;
+  /** The field that identifies a record. */
+  idField: string;
   responses: ReadonlyMap<string, SchemaCheck>;
 }
 
@@ -44,6 +47,11 @@ export class AcceptedSchemas {
     this.hash = createHash('sha256').update(JSON.stringify(own)).digest('hex');
     this.#own = own;
     this.#store = store;
+  }
+
+  /** The record schema of this process's own set. */
+  get recordSchema(): JsonSchema {
+    return this.#own.record;
   }
 
   /** Stores this process's set, so that submissions can be accepted with it. Throws DependencyUnavailableError. */
@@ -79,6 +87,7 @@ export class AcceptedSchemas {
 
 const compile = ({ record, responses }: SchemaSet): SchemaChecks => ({
   record: createRecordValidator(record),
+  idField: fieldsOfSchema(record).idField,
   responses: new Map(
     Object.entries(responses).map(([name, schema]) => [
       name,

@@ -1,11 +1,13 @@
 import type { Submission } from '../model.ts';
+import type { Mapping } from '../profiles/mapping.ts';
+import type { Reading } from '../profiles/profile.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 
 /**
  * Version of the rules by which files are cut into records: raised with every change by which a file has other records. Since 2, a row that
- * repeats the header or begins with a byte order mark is a defect.
+ * repeats the header or begins with a byte order mark is a defect. Since 3, what is certain about a file is found without being said.
  */
-export const READER_VERSION = 2;
+export const READER_VERSION = 3;
 
 /** What a submission was accepted under. Every later step goes by it, whatever has been configured or deployed since. */
 export interface Terms {
@@ -15,12 +17,9 @@ export interface Terms {
   /** Most bytes of the text that a file is unpacked to; absent for 0.1.0, which unpacked none. */
   maxFileBytes?: number;
   /** How the file is to be read where it does not say so itself. */
-  reading?: {
-    /** As `charsetOf` answers it. */
-    charset?: string;
-    /** Name of the sheet of a workbook; the first one where it is absent. */
-    sheet?: string;
-  };
+  reading?: Reading;
+  /** How the columns of the file become fields of the record schema; absent before reader 3: they are called the same. */
+  mapping?: Mapping;
   /** Names of the providers that each record is asked at; absent for 0.1.0: those that are configured. */
   providers?: readonly string[];
   /** Hash of the record schema and the response schemas, see schemas.ts; absent for 0.1.0. */

@@ -66,14 +66,15 @@ function guarded<T>(deps: WorkerDeps, job: Job, step: () => T): T | Resolution {
 function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const { content } = job.message;
   if (content.kind === 'defect') return fail(job, deps, { reason: content.reason, detail: content.detail });
-  const problem = job.checks.record(content.fields);
+  const fields = content.kind === 'mapped' ? content.used : content.fields;
+  const problem = job.checks.record(fields);
   if (problem !== undefined) return fail(job, deps, { reason: 'invalid_record', detail: problem });
 
   const urls = new Map<string, string>();
   const answers: Record<string, ProviderAnswer> = { ...job.answers };
   for (const { config, requestFor } of deps.apis) {
     if (Object.hasOwn(answers, config.name) || job.asked?.includes(config.name) === false) continue;
-    const request = requestFor(content.fields);
+    const request = requestFor(fields);
     if (request.kind === 'request') urls.set(config.name, request.url);
     else if (request.kind === 'not_applicable') answers[config.name] = { kind: 'not_applicable' };
     else {

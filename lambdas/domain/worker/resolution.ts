@@ -3,6 +3,7 @@ import { MAX_ATTEMPTS } from '../limits.ts';
 import { encodeBody, type RecordMessage } from '../queues/messages.ts';
 import { isTerminal, MAX_DETAIL_LENGTH, type ProviderAnswers, type RecordRow, type RowState } from '../model.ts';
 import type { ReasonCode } from '../reasons.ts';
+import { usedFieldsOf } from '../records/content.ts';
 import type { SchemaChecks } from '../submissions/schemas.ts';
 import type { Clock, Random } from '../time.ts';
 import { receivesOf, type Item } from './deliveries.ts';
@@ -67,7 +68,7 @@ type Outcome = Pick<RecordRow, 'state' | 'attempts'> &
   Partial<Pick<RecordRow, 'reason' | 'detail' | 'waitingOn' | 'waitingUntilMs' | 'isolatedReceives'>>;
 
 /** A row of the job's record. What is not given is cleared, `isolatedReceives` included. */
-export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Outcome): RecordRow {
+export function rowOf({ message, row, answers, checks }: Job, clock: Clock, outcome: Outcome): RecordRow {
   const {
     submissionId,
     recordNo,
@@ -78,7 +79,7 @@ export function rowOf({ message, row, answers }: Job, clock: Clock, outcome: Out
     content,
     notReadySinceMs,
   } = message;
-  const recordId = content.kind === 'record' ? idOf(content.fields['record_id']) : undefined;
+  const recordId = idOf(usedFieldsOf(content)?.[checks.idField]);
   return {
     submissionId,
     recordNo,

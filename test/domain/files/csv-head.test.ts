@@ -1,9 +1,10 @@
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { FileRejectedError, openFile, type OpenedFile } from '../../../lambdas/domain/files/reader.ts';
 import { fieldsOf, readWhole, utf8 } from '../../support/files/read-all.ts';
 
 const open = (text: string | Buffer, fileBytes?: number): OpenedFile => {
   const head = typeof text === 'string' ? utf8(text) : text;
-  return openFile(head, 'csv', { fileBytes: fileBytes ?? head.length });
+  return openFile(head, 'csv', { fileBytes: fileBytes ?? head.length, readerVersion: READER_VERSION });
 };
 
 function rejectionOf(text: string | Buffer, fileBytes?: number): FileRejectedError {
@@ -73,12 +74,12 @@ describe('the header of a CSV file', () => {
     [' \r\n\t\n', 'EMPTY_FILE', undefined, 'empty'],
     ['sep=;\n', 'EMPTY_FILE', undefined, 'empty'],
     ['id,name\nr1,a\n', 'MISSING_REQUIRED_COLUMN', 1, '"record_id"; it has "id", "name"'],
-    ['\nRecord_ID,b,c,d,e,f,g\n', 'MISSING_REQUIRED_COLUMN', 2, '"Record_ID", "b", "c", "d", "e" and 2 more'],
+    ['\nRecordNo,b,c,d,e,f,g\n', 'MISSING_REQUIRED_COLUMN', 2, '"RecordNo", "b", "c", "d", "e" and 2 more'],
     ['record_id:name\n', 'MISSING_REQUIRED_COLUMN', 1, 'comma, semicolon, tab or vertical bar'],
     ['record_id,name, name \n', 'DUPLICATE_HEADER', 1, 'Columns 2 and 3'],
     ['record_id,record_id\n', 'DUPLICATE_HEADER', 1, '"record_id"'],
-    ['record_id,name,\n', 'EMPTY_HEADER', 1, 'Column 3'],
-    ['record_id," "\n', 'EMPTY_HEADER', 1, 'Column 2'],
+    ['record_id,name,,x\n', 'EMPTY_HEADER', 1, 'Column 3'],
+    ['record_id," ",x\n', 'EMPTY_HEADER', 1, 'Column 2'],
     ['record_id,constructor\n', 'RESERVED_HEADER', 1, '"constructor"'],
     ['record_id, prototype\n', 'RESERVED_HEADER', 1, '"prototype"'],
     ['record_id,"__proto__"\n', 'RESERVED_HEADER', 1, '"__proto__"'],

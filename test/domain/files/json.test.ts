@@ -1,3 +1,4 @@
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { FileRejectedError, openFile, type FileFormat } from '../../../lambdas/domain/files/reader.ts';
 import { defectsOf, everyNth, fieldsOf, readWhole, utf8 } from '../../support/files/read-all.ts';
 
@@ -7,7 +8,7 @@ const json = (text: string, maxRecordBytes = 200) => readWhole(utf8(text), 'json
 function rejectionOf(text: string, format: FileFormat, fileBytes?: number): FileRejectedError {
   const head = utf8(text);
   try {
-    openFile(head, format, { fileBytes: fileBytes ?? head.length });
+    openFile(head, format, { fileBytes: fileBytes ?? head.length, readerVersion: READER_VERSION });
   } catch (error) {
     if (error instanceof FileRejectedError) return error;
     throw error;
@@ -84,7 +85,9 @@ describe('an NDJSON file', () => {
       '{"a"\nx\n',
       '{"a":',
     ]) {
-      expect(openFile(utf8(text), 'ndjson', { fileBytes: text.length }).start.byteOffset).toBe(0);
+      expect(
+        openFile(utf8(text), 'ndjson', { fileBytes: text.length, readerVersion: READER_VERSION }).start.byteOffset,
+      ).toBe(0);
     }
   });
 });

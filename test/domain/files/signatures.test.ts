@@ -1,3 +1,4 @@
+import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { FileRejectedError, openFile } from '../../../lambdas/domain/files/reader.ts';
 import { utf8 } from '../../support/files/read-all.ts';
@@ -6,7 +7,7 @@ const CSV = 'record_id,name\nr1,a\n';
 
 function rejectionOf(head: Uint8Array): FileRejectedError | undefined {
   try {
-    openFile(head, 'csv', { fileBytes: head.length });
+    openFile(head, 'csv', { fileBytes: head.length, readerVersion: READER_VERSION });
   } catch (error) {
     if (error instanceof FileRejectedError) return error;
     throw error;

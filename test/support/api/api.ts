@@ -1,3 +1,4 @@
+import recordSchema from '../../../config/record.schema.json' with { type: 'json' };
 import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import { createUpload } from '../../../lambdas/domain/api/uploads.ts';
 import { getDescription } from '../../../lambdas/domain/api/openapi.ts';
@@ -84,7 +85,7 @@ export function createTestApi(
   const world = createMemoryWorld({ clock, ...(options.hook && { hook: options.hook }) });
   const answers = createTestAnswerMemory();
   const settings = { ...LIMITS, ...options.settings };
-  const schemas = new AcceptedSchemas(world.submissions, { record: { type: 'object' }, responses: {} });
+  const schemas = new AcceptedSchemas(world.submissions, { record: recordSchema, responses: {} });
   const deps = {
     ...world,
     answers,

@@ -67,17 +67,20 @@ export async function readWhole(
     maxRecordBytes = 262_144,
     cuts = [],
     readerVersion = READER_VERSION,
-  }: Partial<Options> & { cuts?: readonly number[] } = {},
+    reading: said,
+    columns,
+  }: Partial<Options> & { cuts?: readonly number[]; columns?: readonly string[] } = {},
 ): Promise<Reading> {
+  const opening = { reading: said, ...(columns && { columns }) };
   let opened;
   try {
-    opened = openFile(bytes.subarray(0, HEAD_BYTES), format, { fileBytes: bytes.length });
+    opened = openFile(bytes.subarray(0, HEAD_BYTES), format, { fileBytes: bytes.length, readerVersion, ...opening });
   } catch (error) {
     if (error instanceof FileRejectedError) return { items: [], rejection: error };
     throw error;
   }
   const { start, dialect } = opened;
-  const options = { maxRecordBytes, readerVersion, ...(dialect && { dialect }) };
+  const options = { maxRecordBytes, readerVersion, reading: said, ...(dialect && { dialect }) };
   return { ...(await readFrom(bytes, format, start, options, cuts)), ...(dialect && { dialect }) };
 }
 

@@ -1,0 +1,49 @@
+import * as v from 'valibot';
+import type { CsvDialect } from '../files/reader.ts';
+import type { Mapping } from './mapping.ts';
+import { NORMALISERS } from './normalise.ts';
+import type { Reading } from './profile.ts';
+
+/* What was accepted is kept as it is: its rules were checked when it came in, and a newer version may have added members. */
+
+export const storedReadingSchema: v.GenericSchema<unknown, Reading> = v.object({
+  charset: v.exactOptional(v.string()),
+  sheet: v.exactOptional(v.string()),
+  delimiter: v.exactOptional(v.string()),
+  quote: v.exactOptional(v.picklist(['"', "'", ''])),
+  escape: v.exactOptional(v.picklist(['"', '\\'])),
+  headerRow: v.exactOptional(v.union([v.literal('found'), v.number()])),
+  skipRowsAtEnd: v.exactOptional(v.number()),
+  shortRows: v.exactOptional(v.picklist(['refuse', 'fill'])),
+});
+
+const fieldSchema = v.object({
+  type: v.exactOptional(v.picklist(['number', 'integer', 'boolean'])),
+  numbers: v.exactOptional(v.literal(true)),
+  from: v.exactOptional(
+    v.union([
+      v.string(),
+      v.object({ position: v.number() }),
+      v.object({ constant: v.string() }),
+      v.object({ rowNumber: v.literal(true) }),
+    ]),
+  ),
+  steps: v.exactOptional(v.array(v.picklist(NORMALISERS))),
+});
+
+export const storedMappingSchema: v.GenericSchema<unknown, Mapping> = v.object({
+  idField: v.string(),
+  fields: v.record(v.string(), fieldSchema),
+  nullTexts: v.exactOptional(v.array(v.string())),
+  duplicates: v.exactOptional(v.literal('reject_later')),
+});
+
+export const storedDialectSchema: v.GenericSchema<unknown, CsvDialect> = v.looseObject({
+  delimiter: v.string(),
+  header: v.array(v.string()),
+  quote: v.exactOptional(v.string()),
+  escape: v.exactOptional(v.picklist(['"', '\\'])),
+  surplus: v.exactOptional(v.number()),
+  failureColumns: v.exactOptional(v.number()),
+  headerLine: v.exactOptional(v.number()),
+});
