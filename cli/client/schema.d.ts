@@ -903,6 +903,78 @@ export interface operations {
               reference?: string;
               /** @description Gets a POST when the submission has ended. */
               callbackUrl?: string;
+              /** @description How the file is to be read, and which of its columns are which fields. */
+              profile?: {
+                /** @description How the file is cut into records. */
+                reading?: {
+                  /**
+                   * @description As `format` of the submission, which goes before it.
+                   * @enum {string}
+                   */
+                  format?: 'csv' | 'ndjson' | 'json';
+                  /** @description Character set of a text that is not UTF-8 and has no mark. */
+                  encoding?: string;
+                  /** @description Sheet of a workbook; the first one without it. */
+                  sheet?: string;
+                  /** @description Found by the header where it is absent. */
+                  delimiter?: string;
+                  /**
+                   * @description What stands around a cell. `"` where it is absent.
+                   * @enum {string}
+                   */
+                  quote?: '"' | "'" | '';
+                  /**
+                   * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+                   * @enum {string}
+                   */
+                  escape?: '"' | '\\';
+                  /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+                  headerRow?: 'found' | number;
+                  /** @description Rows at the end that are no records: notes, totals. */
+                  skipRowsAtEnd?: number;
+                  /**
+                   * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+                   * @enum {string}
+                   */
+                  shortRows?: 'refuse' | 'fill';
+                  /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+                  nullTexts?: string[];
+                };
+                /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+                columns?: {
+                  [key: string]:
+                    | string
+                    | {
+                        position: number;
+                      }
+                    | {
+                        constant: string;
+                      }
+                    | {
+                        /** @constant */
+                        rowNumber: true;
+                      };
+                };
+                /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+                normalise?: {
+                  [key: string]: (
+                    | 'trim'
+                    | 'nfc'
+                    | 'unwrap_formula'
+                    | 'host_of_url'
+                    | 'host_of_email'
+                    | 'country_alpha2'
+                    | 'postal_code'
+                    | 'lower'
+                    | 'upper'
+                  )[];
+                };
+                /**
+                 * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+                 * @enum {string}
+                 */
+                duplicates?: 'allow' | 'reject_later';
+              };
             }
           | {
               [key: string]: unknown;
