@@ -41,7 +41,7 @@ export function progressLine({ state, counts }: Progress, ratePerSecond: number)
 }
 
 /** One line that says how much of a file has been uploaded. */
-export const uploadLine = (bytes: number, total: number): string =>
+const uploadLine = (bytes: number, total: number): string =>
   `${bar(total === 0 ? 1 : bytes / total)}  uploading: ${(bytes / MEBIBYTE).toFixed(1)} of ${(total / MEBIBYTE).toFixed(1)} MiB`;
 
 function bar(share: number): string {

@@ -8,7 +8,7 @@ const WAIT_SECONDS = 10;
 const INTERVAL_MS = 500;
 const CLOSED: readonly string[] = ['complete', 'partially_failed', 'failed', 'cancelled', 'rejected', 'expired'];
 
-export const isClosed = ({ state }: Pick<Submission, 'state'>): boolean => CLOSED.includes(state);
+const isClosed = ({ state }: Pick<Submission, 'state'>): boolean => CLOSED.includes(state);
 
 /** Asks until the submission has ended, and shows how far it is. The API holds an answer back while nothing changes. */
 export async function watch(client: ApiClient, id: string, view: ProgressView | undefined): Promise<Submission> {
