@@ -115,7 +115,7 @@ const providerOverride = v.strictObject({
 /** Every field that a stage may have, with the sentence that says what it may be. */
 export const stageSchema = v.strictObject({
   name: matching(/^[a-z][a-z0-9]{0,15}$/, 'use up to 16 lower-case letters and digits, a letter first'),
-  /** `retain`: buckets, tables and secrets survive the stacks and refuse deletion. `destroy`: they go with the stack (a bucket only when empty). */
+  /** `retain`: buckets, tables and secrets survive the stacks and refuse deletion. `destroy`: they go with the stack, and what is in them. */
   protection: oneOf(['retain', 'destroy']),
   /** `customer`: bucket, tables, secret, queues and logs use a key of this account instead of the services' own. */
   encryption: v.optional(oneOf(['aws', 'customer']), 'aws'),
@@ -147,6 +147,8 @@ export const stageSchema = v.strictObject({
   api: v.optional(api, {}),
   alarms: v.optional(alarms, {}),
   logs: v.optional(logs, {}),
+  /** Whether a function that makes answers up is deployed and asked in the place of the providers: for a first deployment. */
+  standInProviders: v.optional(flag, false),
   /** What is different from config/providers.ts in this stage, by provider. */
   providers: v.optional(v.record(v.string(), providerOverride), {}),
 });

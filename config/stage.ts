@@ -108,6 +108,11 @@ function contradictions(stage: Stage): string[] {
         `(${admission.maxOpenRecords}): lower it, or one tenant can shut out all others`,
     );
   }
+  if (stage.standInProviders && stage.protection === 'retain') {
+    problems.push(
+      'standInProviders is true, but protection is "retain": answers that are made up are not worth keeping; use "destroy"',
+    );
+  }
   if (api.burst < api.ratePerSecond) {
     problems.push(
       `api.burst is ${api.burst}, below api.ratePerSecond (${api.ratePerSecond}): raise it at least to that`,

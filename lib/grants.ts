@@ -73,7 +73,12 @@ class Templates {
     const templates = [data, pipeline].map(({ stackName }) =>
       v.parse(templateSchema, assembly.getStackByName(stackName).template),
     );
-    this.#resources = templates.flatMap(({ Resources }) => Object.values(Resources));
+    // The function that empties buckets before they are deleted is the CDK's own.
+    this.#resources = templates.flatMap(({ Resources }) =>
+      Object.entries(Resources).flatMap(([id, resource]) =>
+        id.startsWith('CustomS3AutoDeleteObjects') ? [] : [resource],
+      ),
+    );
     this.#paths = new Map([data, pipeline].flatMap(pathsOf));
     this.#exports = new Map(
       templates.flatMap(({ Outputs }) => Object.values(Outputs).map(({ Export, Value }) => [Export?.Name, Value])),

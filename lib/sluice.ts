@@ -1,6 +1,7 @@
 import { Tags, type App } from 'aws-cdk-lib';
 import type { Stage } from '../config/stage.ts';
 import type { Alarms } from './constructs/alarms.ts';
+import { warnOfPlaceholders } from './placeholders.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { PipelineStack } from './stacks/pipeline-stack.ts';
 
@@ -28,6 +29,7 @@ export function addSluice(app: App, stage: Stage): Sluice {
     alarms,
     description: `Sluice (${stage.name}): API, queues and functions`,
   });
+  warnOfPlaceholders(app, stage);
   Tags.of(app).add('service', 'sluice');
   Tags.of(app).add('stage', stage.name);
   return { data, pipeline };

@@ -74,12 +74,15 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalSluic
         const credentials = randomCredentials(PROVIDERS.map(({ name }) => name));
         started.providers = await startProviders({ providers: providersOfStage(cloud, variables), credentials });
         const secret = only(cloud, 'AWS::SecretsManager::Secret');
-        await putProvidersSecret(cloud, secret.arn, credentials);
+        // A stage may bring stand-ins of its own, which then answer here as well.
+        const bringsStandIns = cloud.byType('AWS::Lambda::Url').length > 0;
+        if (!bringsStandIns) await putProvidersSecret(cloud, secret.arn, credentials);
         const tenantsTable = v.parse(v.string(), cloud.outputs[secret.stack]?.['TenantsTableName']);
         started.tenants = await createTenants(cloud, tenantsTable, options.tenantIds ?? DEFAULT_TENANTS);
         onProgress('Starting functions, event sources and the API');
         // The stand-ins take the providers' place; everything else is as the template has it, unless a drill says otherwise.
-        return { ...variables, PROVIDER_BASE_URLS: JSON.stringify(started.providers.baseUrls) };
+        const baseUrls = bringsStandIns ? {} : { PROVIDER_BASE_URLS: JSON.stringify(started.providers.baseUrls) };
+        return { ...variables, ...baseUrls };
       },
     });
     const { providers, tenants = [] } = started;

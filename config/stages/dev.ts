@@ -1,7 +1,7 @@
 import { defineStage } from '../stage.ts';
 
 /**
- * For trying things out, in an account and on one machine: everything goes with the stack, and the rates are those of
+ * For development against the providers' sandboxes, in an account and on one machine: everything goes with the stack, and the rates are those of
  * the providers' sandboxes, high enough that a file of some thousand records takes seconds.
  */
 export default defineStage({

@@ -1,4 +1,4 @@
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -31,6 +31,8 @@ export class DataBucket extends Construct {
       enforceSSL: true,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: props.removalPolicy,
+      // Only an empty bucket can be deleted.
+      autoDeleteObjects: props.removalPolicy === RemovalPolicy.DESTROY,
     };
     // Who fetched which file when. Log delivery works with S3's own keys only.
     const accessLogs = new s3.Bucket(this, 'AccessLogs', {

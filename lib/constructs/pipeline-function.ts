@@ -150,7 +150,12 @@ export class PipelineFunction<S extends EnvironmentSchema = EnvironmentSchema> e
       POWERTOOLS_LOG_LEVEL: settings.logLevel,
       ...environment,
     };
-    const issue = v.safeParse(schema, values).issues?.[0];
+    // What only a deployment knows is checked for its place in the value.
+    const known = Object.entries(values).map(([variable, value]) => [
+      variable,
+      value.replaceAll(TOKEN, 'https://unknown/'),
+    ]);
+    const issue = v.safeParse(schema, Object.fromEntries(known)).issues?.[0];
     if (issue) {
       throw new Error(`Variable ${v.getDotPath(issue)} of the ${name} function is not usable: ${issue.message}.`);
     }
@@ -223,6 +228,9 @@ export function logRetention(days: number): logs.RetentionDays {
   if (retention !== undefined) return retention;
   throw new Error(`CloudWatch Logs cannot keep logs for ${days} days: choose another number.`);
 }
+
+/** How the CDK writes a value that is not known yet into a text. */
+const TOKEN = /\$\{Token\[[^\]]*\]\}/g;
 
 const SUM_OF_FIVE_MINUTES = { period: Duration.minutes(5), statistic: 'Sum' };
 

@@ -1,4 +1,4 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
+import { SecretValue, type RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -7,6 +7,8 @@ export interface ProvidersSecretProps {
   readonly removalPolicy: RemovalPolicy;
   /** Absent: the service's own key. */
   readonly encryptionKey: IKey | undefined;
+  /** Of stand-ins, as JSON: they open nothing, so that they may stand in the template. Absent: people fill in the providers' own. */
+  readonly standInCredentials?: string | undefined;
 }
 
 /**
@@ -16,12 +18,18 @@ export interface ProvidersSecretProps {
 export class ProvidersSecret extends Construct {
   readonly secret: secretsmanager.Secret;
 
-  constructor(scope: Construct, id: string, { removalPolicy, encryptionKey }: ProvidersSecretProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { removalPolicy, encryptionKey, standInCredentials }: ProvidersSecretProps,
+  ) {
     super(scope, id);
     this.secret = new secretsmanager.Secret(this, 'Secret', {
       description: 'Credentials of the enrichment providers, a JSON object by provider name',
-      // This must never change: CloudFormation would generate the value anew and lose the credentials.
-      generateSecretString: { secretStringTemplate: '{}', generateStringKey: 'placeholder' },
+      ...(standInCredentials === undefined
+        ? // This must never change: CloudFormation would generate the value anew and lose the credentials.
+          { generateSecretString: { secretStringTemplate: '{}', generateStringKey: 'placeholder' } }
+        : { secretStringValue: SecretValue.unsafePlainText(standInCredentials) }),
       removalPolicy,
       ...(encryptionKey ? { encryptionKey } : {}),
     });

@@ -18,8 +18,10 @@ import { ProviderAlarms } from '../constructs/provider-alarms.ts';
 import { Reconciler } from '../constructs/reconciler.ts';
 import { Prepare, prepareRequests } from '../constructs/prepare.ts';
 import { Redrive } from '../constructs/redrive.ts';
+import { StandIns } from '../constructs/stand-ins.ts';
 import { Status } from '../constructs/status.ts';
 import { Submit } from '../constructs/submit.ts';
+import { refuseToDeployPlaceholders } from '../placeholders.ts';
 import type { DataStack } from './data-stack.ts';
 
 export interface PipelineStackProps extends StackProps {
@@ -49,6 +51,11 @@ export class PipelineStack extends Stack {
     };
 
     const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
+    const names = providers.map(({ name }) => name);
+    const baseUrls =
+      data.standInCredential === undefined
+        ? Object.fromEntries(providers.map(({ name, baseUrl }) => [name, baseUrl]))
+        : new StandIns(this, 'StandIns', { settings, credential: data.standInCredential, names }).baseUrls;
     const laneProps = {
       ...common,
       capacity: capacityOf(stage),
@@ -56,7 +63,7 @@ export class PipelineStack extends Stack {
       memoryMb: worker.memoryMb,
       // Calls start at the usable rate, also where fewer can be open than that would need.
       providerRates: byName(providers, ({ ratePerSecond }) => ratePerSecond),
-      providerBaseUrls: byName(providers, ({ baseUrl }) => baseUrl),
+      providerBaseUrls: JSON.stringify(baseUrls),
       providerBursts: byName(providers, ({ burst }) => burst),
       successLogShare: stage.logs.successShare,
       clearableRecords: clearableRecords(stage),
@@ -131,6 +138,7 @@ export class PipelineStack extends Stack {
       tables: tablesOf(data),
     });
 
+    refuseToDeployPlaceholders(this, stage);
     new CfnOutput(this, 'ApiUrl', { value: api.url, description: 'Base of the paths in docs/api.md' });
     new CfnOutput(this, 'RedriveFunctionName', { value: redrive.fn.fn.functionName });
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { LocalError } from '../errors.ts';
-import { STAND_INS } from './answers.ts';
+import { STAND_INS } from '../../lambdas/stand-ins/answers.ts';
 import { parseChange } from './settings.ts';
 import { StandIn, type StandInOptions } from './stand-in.ts';
 
@@ -31,7 +31,7 @@ function createStandIn(options: StandInOptions): StandIn {
   if (definition === undefined) {
     const known = STAND_INS.map(({ name }) => name).join(', ');
     throw new LocalError(
-      `There is no stand-in for provider "${options.name}" (there are: ${known}); add it to local/providers/answers.ts.`,
+      `There is no stand-in for provider "${options.name}" (there are: ${known}); add it to lambdas/stand-ins/answers.ts.`,
     );
   }
   return new StandIn(definition, options);

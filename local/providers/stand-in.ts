@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { faultOfKey, type StandInDefinition } from './answers.ts';
+import { faultOfKey, type StandInDefinition } from '../../lambdas/stand-ins/answers.ts';
 import { CallCounters, type CallOutcome } from './counters.ts';
 import { SettingsTimeline, type Settings, type SettingsChange } from './settings.ts';
 import { TokenBucket } from './token-bucket.ts';

@@ -11,12 +11,14 @@ describe('the stage that the context names', () => {
   it.each(['staging', '../dev', 7])('is refused when it is %j, naming those there are', async (stage) => {
     await expect(loadStageOf({ stage })).rejects.toThrow(ConfigError);
     await expect(loadStageOf({ stage })).rejects.toThrow(
-      `there is no stage ${JSON.stringify(stage)}: use -c stage=NAME with one of dev, prod`,
+      `there is no stage ${JSON.stringify(stage)}: use -c stage=NAME with one of dev, prod, sandbox`,
     );
   });
 
   it.each([[{}], [{ stage: '' }], [{ stage: undefined }]])('is refused for %j: none is assumed', async (context) => {
-    await expect(loadStageOf(context)).rejects.toThrow('no stage is named: use -c stage=NAME with one of dev, prod');
+    await expect(loadStageOf(context)).rejects.toThrow(
+      'no stage is named: use -c stage=NAME with one of dev, prod, sandbox',
+    );
   });
 
   it('is refused beside a key that nothing reads', async () => {

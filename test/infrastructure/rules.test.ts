@@ -2,6 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import dev from '../../config/stages/dev.ts';
 import prod from '../../config/stages/prod.ts';
+import sandbox from '../../config/stages/sandbox.ts';
 import type { Stage } from '../../config/stage.ts';
 import { addSluice } from '../../lib/sluice.ts';
 import { checkAgainstRules, suppressions } from '../../lib/suppressions.ts';
@@ -33,14 +34,17 @@ function unaccepted(stage: Stage) {
   return { findings: findingsIn(app), accepted };
 }
 
-describe.each([dev, prod, { ...prod, name: 'locked', encryption: 'customer' as const }])('the stage $name', (stage) => {
-  it('has no finding that is not accepted', () => {
-    const app = newApp();
-    checkAgainstRules(app, addSluice(app, stage));
-    app.synth();
-    expect(findingsIn(app)).toEqual([]);
-  });
-});
+describe.each([dev, sandbox, prod, { ...prod, name: 'locked', encryption: 'customer' as const }])(
+  'the stage $name',
+  (stage) => {
+    it('has no finding that is not accepted', () => {
+      const app = newApp();
+      checkAgainstRules(app, addSluice(app, stage));
+      app.synth();
+      expect(findingsIn(app)).toEqual([]);
+    });
+  },
+);
 
 it('every accepted finding still exists where it is accepted', () => {
   const { findings, accepted } = unaccepted(dev);

@@ -174,7 +174,9 @@ export class Authorizer {
             'aws:SourceIp': '127.0.0.1',
             'kms:CallerAccount': this.#accountId,
           }
-        : { 'aws:PrincipalIsAWSService': 'true', 'aws:PrincipalServiceName': principal.arn }),
+        : principal.kind === 'anonymous'
+          ? { 'aws:PrincipalIsAWSService': 'false', 'aws:SourceIp': '127.0.0.1' }
+          : { 'aws:PrincipalIsAWSService': 'true', 'aws:PrincipalServiceName': principal.arn }),
       ...context,
     };
   }

@@ -19,6 +19,8 @@ const SUPPLIED = new Set([
   'aws:viaawsservice',
   'dynamodb:leadingkeys',
   'kms:calleraccount',
+  'lambda:functionurlauthtype',
+  'lambda:invokedviafunctionurl',
   'kms:viaservice',
   's3:authtype',
   's3:delimiter',

@@ -211,13 +211,18 @@ function targets(resource: DeployedResource, property: string, policy: string): 
 
 /** A Lambda permission is one statement of the function's resource policy. */
 function permission(resource: DeployedResource): { target: string; document: PolicyDocument } {
-  const { Action, FunctionName, Principal, SourceAccount, SourceArn } = resource.properties;
+  const { Action, FunctionName, Principal, SourceAccount, SourceArn, FunctionUrlAuthType, InvokedViaFunctionUrl } =
+    resource.properties;
   const principal = textOf(Principal);
   const target = textOf(FunctionName);
   const isService = principal.includes('.amazonaws.com');
   const conditions = {
     ...(SourceArn === undefined ? {} : { ArnLike: { 'aws:SourceArn': SourceArn } }),
     ...(SourceAccount === undefined ? {} : { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
+    ...(FunctionUrlAuthType === undefined ? {} : { StringLike: { 'lambda:FunctionUrlAuthType': FunctionUrlAuthType } }),
+    ...(InvokedViaFunctionUrl === undefined
+      ? {}
+      : { Bool: { 'lambda:InvokedViaFunctionUrl': InvokedViaFunctionUrl === true ? 'true' : 'false' } }),
   };
   const statement = {
     Sid: resource.logicalId,

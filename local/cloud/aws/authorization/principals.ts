@@ -6,6 +6,8 @@ export type Principal =
   | { readonly kind: 'role'; readonly role: Role; readonly arn: string; readonly functionName: string | undefined }
   /** An AWS service acting for itself, such as `cloudwatch.amazonaws.com`. */
   | { readonly kind: 'service'; readonly arn: string; readonly functionName: undefined }
+  /** Whoever calls without a signature. */
+  | { readonly kind: 'anonymous'; readonly arn: string; readonly functionName: undefined }
   /** The operator: everything is allowed. */
   | { readonly kind: 'operator'; readonly arn: string; readonly functionName: undefined };
 
@@ -17,6 +19,8 @@ export function roleSession(role: Role, functionName: string | undefined, accoun
 export function servicePrincipal(name: string): Principal {
   return { kind: 'service', arn: name, functionName: undefined };
 }
+
+export const ANONYMOUS: Principal = { kind: 'anonymous', arn: 'anonymous', functionName: undefined };
 
 export function operatorPrincipal(accountId: string): Principal {
   return { kind: 'operator', arn: `arn:aws:iam::${accountId}:root`, functionName: undefined };

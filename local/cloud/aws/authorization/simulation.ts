@@ -24,7 +24,7 @@ export async function simulate(
   const result = await runSimulation(
     {
       request: {
-        principal: principal.arn,
+        principal: principal.kind === 'anonymous' ? { type: 'Anonymous' } : principal.arn,
         action,
         resource: { resource, accountId },
         contextVariables: values,

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { FUNCTION_URLS } from '../../templates/types/model.ts';
 import { Call } from './call.ts';
 import type { CallLog } from './call-log.ts';
 import type { Credentials } from './credentials.ts';
@@ -108,9 +109,10 @@ export class Front {
   }
 }
 
-/** The service a request is for: by its signature, by its target header, or S3, whose requests may be unsigned. */
+/** The service a request is for: by its signature, its path or its target header, or S3, whose requests may be unsigned. */
 function serviceOf(call: Call): string {
   if (call.claim !== undefined) return call.claim.service;
+  if (call.path.startsWith(FUNCTION_URLS)) return 'lambda';
   const target = call.header('x-amz-target') ?? '';
   if (target.startsWith('AmazonSQS.')) return 'sqs';
   if (target.startsWith('DynamoDB_')) return 'dynamodb';

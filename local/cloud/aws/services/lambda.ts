@@ -1,8 +1,11 @@
-import type { DeployedResource, FunctionInvoker, InvokeRequest } from '../../contract.ts';
+import type { DeployedResource, FunctionInvoker, InvokeRequest, InvokeResult } from '../../contract.ts';
+import { FUNCTION_URLS } from '../../templates/types/model.ts';
+import { ANONYMOUS } from '../authorization/principals.ts';
 import type { Call } from '../front/call.ts';
 import { AwsError, jsonReply, type Reply } from '../front/errors.ts';
 import type { Gate } from '../front/gate.ts';
 import type { Service } from '../front/service.ts';
+import { urlAnswerOf, urlEvent } from './function-url.ts';
 
 const CONTENT_TYPE = 'application/json';
 const PATH = /^\/2015-03-31\/functions(?:\/([^/]+)(?:\/(invocations|configuration))?)?\/?$/;
@@ -25,6 +28,7 @@ export class LambdaService implements Service {
   }
 
   async handle(call: Call): Promise<Reply> {
+    if (call.claim === undefined && call.path.startsWith(FUNCTION_URLS)) return this.#answerUrl(call);
     const [matched, encodedName, member] = PATH.exec(call.path) ?? [];
     if (matched === undefined) throw unsupported(call);
     if (encodedName === undefined) return this.#list(call);
@@ -52,21 +56,12 @@ export class LambdaService implements Service {
     call.operation = 'Invoke';
     const found = this.#find(call, name);
     await this.#gate.pass(call, [{ action: 'lambda:InvokeFunction', resource: found.arn }]);
-    if (this.#invoker === undefined) {
-      throw new AwsError(
-        503,
-        'ServiceException',
-        'No function runs in this local cloud: nothing was attached to run them.',
-      );
-    }
-    const result = await this.#invoker.invoke({
+    const result = await this.#run(call, {
       functionName: found.physicalId,
       payload: call.body.length === 0 ? '{}' : call.body.toString(),
       invocationType: invocationType(call),
-      principal: call.principal?.arn ?? '',
       logType: call.header('x-amz-log-type') === 'Tail' ? 'Tail' : 'None',
     });
-    if (result.statusCode === 429) throw new AwsError(429, 'TooManyRequestsException', 'Rate Exceeded.');
     return {
       status: result.statusCode,
       headers: {
@@ -77,6 +72,42 @@ export class LambdaService implements Service {
       },
       body: result.payload,
     };
+  }
+
+  /** The URL of a function, which anybody may call whom its policy lets. */
+  async #answerUrl(call: Call): Promise<Reply> {
+    call.operation = 'InvokeFunctionUrl';
+    const [name = ''] = call.path.slice(FUNCTION_URLS.length).split('/');
+    const found = this.#find(call, decodeURIComponent(name));
+    call.principal = ANONYMOUS;
+    const context = { 'lambda:FunctionUrlAuthType': 'NONE' };
+    const viaUrl = { 'lambda:InvokedViaFunctionUrl': 'true' };
+    await this.#gate.pass(call, [
+      { action: 'lambda:InvokeFunctionUrl', resource: found.arn, context },
+      { action: 'lambda:InvokeFunction', resource: found.arn, context: viaUrl },
+    ]);
+    const payload = JSON.stringify(urlEvent(call, `${FUNCTION_URLS}${name}`));
+    return urlAnswerOf(
+      await this.#run(call, {
+        functionName: found.physicalId,
+        payload,
+        invocationType: 'RequestResponse',
+        logType: 'None',
+      }),
+    );
+  }
+
+  async #run(call: Call, request: Omit<InvokeRequest, 'principal'>): Promise<InvokeResult> {
+    if (this.#invoker === undefined) {
+      throw new AwsError(
+        503,
+        'ServiceException',
+        'No function runs in this local cloud: nothing was attached to run them.',
+      );
+    }
+    const result = await this.#invoker.invoke({ ...request, principal: call.principal?.arn ?? '' });
+    if (result.statusCode === 429) throw new AwsError(429, 'TooManyRequestsException', 'Rate Exceeded.');
+    return result;
   }
 
   /** A function by its name, its ARN or the parts of it that Lambda takes, with or without a version. */

@@ -1,4 +1,4 @@
-import { HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
+import { FUNCTION_URLS, HARMLESS, type ResourceModel, withoutArn, words } from './model.ts';
 
 /** Functions, what runs them, and the roles they run under. */
 export const computeTypes: Readonly<Record<string, ResourceModel>> = {
@@ -38,9 +38,18 @@ export const computeTypes: Readonly<Record<string, ResourceModel>> = {
       return { physicalId: arn, arn, attributes: { AliasArn: arn } };
     },
   },
-  'AWS::Lambda::Permission': withoutArn(words('Action FunctionName Principal SourceAccount SourceArn'), (naming) =>
-    naming.name(undefined, 100),
+  'AWS::Lambda::Permission': withoutArn(
+    words('Action FunctionName FunctionUrlAuthType InvokedViaFunctionUrl Principal SourceAccount SourceArn'),
+    (naming) => naming.name(undefined, 100),
   ),
+  'AWS::Lambda::Url': {
+    understood: ['AuthType', 'TargetFunctionArn'],
+    identify: (naming) => {
+      const arn = naming.text('TargetFunctionArn') ?? '';
+      const url = `${naming.environment.endpoint}${FUNCTION_URLS}${arn.split(':').at(-1) ?? ''}/`;
+      return { physicalId: arn, arn: '', attributes: { FunctionArn: arn, FunctionUrl: url } };
+    },
+  },
   'AWS::Lambda::EventSourceMapping': {
     understood: words(`
         BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes

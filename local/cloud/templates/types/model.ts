@@ -80,6 +80,9 @@ export class Naming {
   }
 }
 
+/** Path of the endpoint below which functions have their URLs, by name. */
+export const FUNCTION_URLS = '/function-urls/';
+
 /** The names in a text, which may span lines. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 

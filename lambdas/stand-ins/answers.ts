@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Mode } from './settings.ts';
 
 /** A well-behaved provider's answer to one key. */
 export interface KeyAnswer {
@@ -17,11 +16,15 @@ export interface StandInDefinition {
   answer(parts: readonly string[]): KeyAnswer;
 }
 
+/** How a provider fails for one key; an outage answers with the status. */
+export type Fault =
+  { mode: 'outage'; status: number } | { mode: 'hang' | 'garbage' | 'reset' | 'slow_body'; status?: undefined };
+
 /**
  * Keys that make a healthy provider fail for one record only, so that a sample file can hold troubled rows:
  * `status-503.example.com`, `garbage.example.com`, `hang.example.com`, `reset.example.com`, `slow-body.example.com`.
  */
-export function faultOfKey(key: string): { mode: Mode; status?: number } | undefined {
+export function faultOfKey(key: string): Fault | undefined {
   const status = /(?:^|\/)status-([2-5]\d\d)\b/i.exec(key)?.[1];
   if (status !== undefined) return { mode: 'outage', status: Number(status) };
   const mode = /(?:^|\/)(hang|garbage|reset|slow-body)\./i.exec(key)?.[1]?.toLowerCase();
