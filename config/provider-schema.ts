@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { checkSchema } from '../lambdas/domain/records/validation.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
 import { isSafeBaseUrl, type AnswerClass, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
+import { declarationSchema, fieldsOfSchema } from '../lambdas/domain/profiles/record-fields.ts';
 import { prepareProviders } from '../lambdas/domain/providers/provider.ts';
 import { between, ConfigError, describeIssue, matching, whole } from './fields.ts';
 
@@ -82,12 +83,19 @@ export function checkConfiguration(providers: readonly unknown[], recordSchema: 
   const recordProblems = form.success
     ? jsonSchemaProblems('the schema', form.output)
     : form.issues.map((issue) => describeIssue(issue, 'the schema'));
-  if (form.success && !Object.hasOwn(form.output.properties, 'record_id')) {
-    recordProblems.push('properties.record_id is missing: declare it, results and searches name records by it');
-  }
+  if (form.success) recordProblems.push(...declarationProblems(form.output));
   if (recordProblems.length > 0 || !form.success) throw new ConfigError('config/record.schema.json', recordProblems);
   const problems = providerProblems(providers, Object.keys(form.output.properties));
   if (problems.length > 0) throw new ConfigError('config/providers.ts', problems);
+}
+
+/** What is wrong with the keywords by which the record schema says what a profile may do. */
+function declarationProblems(schema: v.InferOutput<typeof recordSchemaForm>): string[] {
+  const declared = v.safeParse(declarationSchema, schema);
+  if (!declared.success) return declared.issues.map((issue) => describeIssue(issue, 'the schema'));
+  const { idField } = fieldsOfSchema(schema);
+  if (Object.hasOwn(schema.properties, idField)) return [];
+  return [`properties.${idField} is missing: declare it, results and searches name records by it`];
 }
 
 function providerProblems(providers: readonly unknown[], fields: readonly string[]): string[] {

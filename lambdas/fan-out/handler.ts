@@ -1,3 +1,5 @@
+import { PROVIDERS } from '../../config/providers.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
@@ -7,6 +9,7 @@ import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts'
 import { FAN_OUT_DEFAULTS, type FanOutDeps } from '../domain/fan-out/deps.ts';
 import { fanOutSlice } from '../domain/fan-out/fan-out-slice.ts';
 import { parseFanOutMessage } from '../domain/queues/messages.ts';
+import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
 import { eachDelivery } from '../domain/submissions/deliveries.ts';
 import { sqsHandler } from '../runtime/batch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
@@ -23,8 +26,11 @@ const telemetry = createTelemetry({
   logLevel: env.POWERTOOLS_LOG_LEVEL,
 });
 
+const submissions = createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock);
+
 const deps: FanOutDeps = {
-  submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  submissions,
+  schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(createS3Client(), env.BUCKET),

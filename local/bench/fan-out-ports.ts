@@ -1,3 +1,7 @@
+import { PROVIDERS } from '../../config/providers.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { resolveProfile } from '../../lambdas/domain/profiles/profile.ts';
+import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { READER_VERSION } from '../../lambdas/domain/submissions/terms.ts';
 import { createReadStream } from 'node:fs';
 import { statSync } from 'node:fs';
@@ -8,6 +12,8 @@ import { systemClock as clock } from '../../lambdas/runtime/clock.ts';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 const DAY_MS = 86_400_000;
+const SCHEMAS = schemaSetOf(recordSchema, PROVIDERS);
+const { mapping } = resolveProfile({}, recordSchema);
 
 /** What stands in for AWS around the fan-out of one file: stores that keep one submission, and a queue that only counts. */
 export interface FanOutPorts {
@@ -40,22 +46,24 @@ export function createFanOutPorts(path: string): FanOutPorts {
     },
   };
   const nowhere: QueueSender = { send: async () => [] };
-  const deps: FanOutDeps = {
-    submissions: port<FanOutDeps['submissions']>('submissions', {
-      claimFanOut: async () => ({
-        outcome: 'claimed',
-        submission: { ...submission, fanOut: { ...submission.fanOut } },
-      }),
-      decideLane: async (_id, _owner, wanted) => (submission.lane ??= wanted),
-      async checkpointFanOut(_id, _owner, progress) {
-        Object.assign(submission.fanOut, progress);
-        return submission;
-      },
-      async completeFanOut(_id, _owner, records) {
-        Object.assign(submission.fanOut, { done: true, records });
-        return submission;
-      },
+  const submissions = port<FanOutDeps['submissions']>('submissions', {
+    claimFanOut: async () => ({
+      outcome: 'claimed',
+      submission: { ...submission, fanOut: { ...submission.fanOut } },
     }),
+    decideLane: async (_id, _owner, wanted) => (submission.lane ??= wanted),
+    async checkpointFanOut(_id, _owner, progress) {
+      Object.assign(submission.fanOut, progress);
+      return submission;
+    },
+    async completeFanOut(_id, _owner, records) {
+      Object.assign(submission.fanOut, { done: true, records });
+      return submission;
+    },
+  });
+  const deps: FanOutDeps = {
+    submissions,
+    schemas: new AcceptedSchemas(submissions, SCHEMAS),
     ledger: port<FanOutDeps['ledger']>('ledger', {
       get: async () => undefined,
       noteStarts: async () => undefined,
@@ -94,7 +102,7 @@ function newSubmission(sizeBytes: number): Submission {
     tenantId: 'acme',
     state: 'processing',
     source: { key: 'uploads/acme/up_1', etag: '"1"', sizeBytes },
-    terms: { maxRecordBytes: MAX_RECORD_BYTES, maxRecords: 10_000_000, readerVersion: READER_VERSION },
+    terms: { maxRecordBytes: MAX_RECORD_BYTES, maxRecords: 10_000_000, readerVersion: READER_VERSION, mapping },
     format: 'csv',
     requestHash: '0'.repeat(64),
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },

@@ -53,8 +53,13 @@ describe('fan-out and finalization over the services', () => {
     const { etag, sizeBytes } = await objects.put(SOURCE_KEY, file, 'text/csv');
     await stores.submissions.create(makeSubmission({ source: { key: SOURCE_KEY, etag, sizeBytes } }));
 
+    const schemas = new AcceptedSchemas(
+      stores.submissions,
+      schemaSetOf({ type: 'object' }, [makeProvider({ name: 'company' }), makeProvider({ name: 'geo' })]),
+    );
     const fanOutDeps = {
       ...common,
+      schemas,
       lanes: { small: lane.queue, bulk: lane.queue },
       fanOutQueue: lane.queue,
       prepareQueue: lane.queue,
@@ -81,10 +86,7 @@ describe('fan-out and finalization over the services', () => {
     const finalizeDeps = {
       ...common,
       callbacks: { request: async () => Promise.reject(new Error('There is no callback.')) },
-      schemas: new AcceptedSchemas(
-        stores.submissions,
-        schemaSetOf({ type: 'object' }, [makeProvider({ name: 'company' }), makeProvider({ name: 'geo' })]),
-      ),
+      schemas,
       settings: { ...FINALIZE_DEFAULTS, partChunks: 1 },
     };
     await finalizeSlice(finalizeDeps, parseFinalizeMessage(request ?? ''), budget);

@@ -130,6 +130,16 @@ describe('config/record.schema.json', () => {
       { required: [], properties: { name: { type: 'string' } } },
       'properties.record_id is missing: declare',
     ],
+    [
+      'a step that does not exist',
+      { properties: { record_id: { type: 'string', 'x-sluice-normalise': ['guess'] } } },
+      'name steps of trim, nfc',
+    ],
+    [
+      'another field as identifier that is not declared',
+      { 'x-sluice-id': 'sku' },
+      'properties.sku is missing: declare',
+    ],
     ['another type', { type: 'array' }, 'type is "array": set "object"'],
     ['no fields', { properties: undefined }, 'properties is missing: declare the fields of a record'],
   ])('is refused with %s', (_, change, message) => {

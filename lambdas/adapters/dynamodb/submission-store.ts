@@ -26,7 +26,11 @@ const schemasItem = v.object({
   schemas: v.pipe(
     v.string(),
     v.parseJson(),
-    v.object({ record: jsonSchema, responses: v.record(v.string(), jsonSchema) }),
+    v.object({
+      record: jsonSchema,
+      responses: v.record(v.string(), jsonSchema),
+      lookups: v.exactOptional(v.array(v.string())),
+    }),
   ),
 });
 

@@ -2,8 +2,10 @@ import type { OpenedFile, ReadItem, ReaderPosition, CsvDialect } from '../files/
 import { CHUNK_RECORDS, chunkOf, recordNoAt, type Lane } from '../model.ts';
 import { endWithDefect, openSource, readSource, unreadableItems, type SourceItem } from '../source/source-reader.ts';
 import type { OnChunk } from '../source/chunk-checksums.ts';
+import type { Terms } from '../submissions/terms.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutSettings } from './deps.ts';
+import { EXAMINED_RECORDS, requireValidRecord } from './early-stop.ts';
 
 /** A submission that is being read: what comes next, from where, and where to it is sent. */
 export interface Reading {
@@ -31,7 +33,8 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
   const { start, dialect } = await openSource(deps, submission);
   const { checksums, onChunk } = collect();
   const batches = readSource(deps, submission, start, { dialect, onChunk });
-  const { items, ended } = await readBeginning(batches, settings);
+  const { items, ended } = await readBeginning(batches, submission.terms, settings);
+  await requireValidRecord(deps, submission, items, dialect?.header);
   const wanted = ended && items.length <= settings.smallLaneThreshold ? await laneOfSmallFile(claimed) : 'bulk';
   const lane = await deps.submissions.decideLane(submission.submissionId, owner, wanted);
   return { lane, dialect, from: start, batches: endWithDefect(rejoin(items, batches), start, () => 0), checksums };
@@ -69,11 +72,13 @@ async function placeToContinue(
 
 async function readBeginning(
   batches: AsyncGenerator<ReadItem[], void, undefined>,
+  { mapping }: Terms,
   settings: FanOutSettings,
 ): Promise<{ items: ReadItem[]; ended: boolean }> {
   const items: ReadItem[] = [];
   let bytes = 0;
-  while (items.length <= settings.smallLaneThreshold && bytes <= settings.smallLaneBytes) {
+  const wanted = Math.max(settings.smallLaneThreshold, mapping ? EXAMINED_RECORDS : 0);
+  while (items.length <= wanted && bytes <= settings.smallLaneBytes) {
     const next = await batches.next();
     if (next.done) return { items, ended: true };
     for (const item of next.value) {

@@ -4,6 +4,7 @@ import type { AdmissionStore } from '../tenants/ports.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from '../source/ports.ts';
 import type { QueueSender } from '../queues/ports.ts';
+import type { AcceptedSchemas } from '../submissions/schemas.ts';
 import { SLICE_DEFAULTS, type SliceSettings } from '../submissions/slices.ts';
 import type { Random } from '../time.ts';
 
@@ -34,6 +35,7 @@ export interface FanOutDeps extends CompletionDeps {
   lanes: Readonly<Record<Lane, QueueSender>>;
   fanOutQueue: QueueSender;
   prepareQueue: QueueSender;
+  schemas: AcceptedSchemas;
   random: Random;
   settings: FanOutSettings;
 }

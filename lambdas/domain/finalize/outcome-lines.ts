@@ -1,11 +1,16 @@
 import { dataOf, type ProviderAnswers, type RecordRow } from '../model.ts';
+import type { FieldProblem } from '../records/validation.ts';
 import { reasonOf } from '../reasons.ts';
 import type { SourceItem } from '../source/source.ts';
 import type { FailureCells } from './columns.ts';
 import { failureReason } from './recount.ts';
 
 /** A record of the source, with the fields that were used where they are others; of one that could not be read also the beginning of its text. */
-export type Input = SourceItem & { raw?: string; used?: Readonly<Record<string, unknown>> | undefined };
+export type Input = SourceItem & {
+  raw?: string;
+  used?: Readonly<Record<string, unknown>> | undefined;
+  warnings?: readonly FieldProblem[] | undefined;
+};
 
 /** The values of an input; none where it could not be read. */
 export const fieldsOf = (input: Input): Readonly<Record<string, unknown>> =>
@@ -32,7 +37,14 @@ const jsonLine = (value: unknown): string =>
 /** Line of a succeeded record in the NDJSON results. */
 export function succeededLine(input: Input, row: RecordRow): string {
   const { recordNo, line } = input;
-  return jsonLine({ recordNo, line, record: fieldsOf(input), used: input.used, ...found(row.answers) });
+  return jsonLine({
+    recordNo,
+    line,
+    record: fieldsOf(input),
+    used: input.used,
+    warnings: input.warnings,
+    ...found(row.answers),
+  });
 }
 
 /** Line of a record that failed, was dead-lettered or cancelled, in the NDJSON results. */

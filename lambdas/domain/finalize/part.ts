@@ -4,6 +4,7 @@ import { emptyChunk, finishedOffsets } from '../ledger/ledger.ts';
 import { CHUNK_RECORDS, recordNoAt, type RecordRow } from '../model.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { ReasonCode } from '../reasons.ts';
+import type { SchemaChecks } from '../submissions/schemas.ts';
 import { CsvColumns } from './columns.ts';
 import type { Finalizing } from './deps.ts';
 import { Inputs } from './inputs.ts';
@@ -30,6 +31,7 @@ export type PartOutcome = { done: PartManifest } | { open: OpenChunk[] };
 
 /** The files of one part and what went into them. */
 class PartWriter {
+  readonly #checks: SchemaChecks;
   readonly #csv: CsvColumns | undefined;
   readonly #succeeded: ResultFileWriter;
   readonly #failed: ResultFileWriter;
@@ -38,7 +40,12 @@ class PartWriter {
   readonly #counts = { total: 0, succeeded: 0, failed: 0, cancelled: 0 };
   readonly #failures: Partial<Record<ReasonCode, number>> = {};
 
-  constructor({ deps, submission, version }: Finalizing, part: number, columns: CsvColumns | undefined) {
+  constructor(
+    { deps, submission, version }: Finalizing,
+    part: number,
+    { columns, checks }: { columns: CsvColumns | undefined; checks: SchemaChecks },
+  ) {
+    this.#checks = checks;
     const open = (kind: 'succeeded' | 'failed', format: 'ndjson' | 'csv', header?: string): ResultFileWriter =>
       new ResultFileWriter(deps.objects, submission, version, { kind, format, part }, header);
     this.#succeeded = open('succeeded', 'ndjson');
@@ -54,7 +61,7 @@ class PartWriter {
     if (row.state === 'succeeded') {
       requireInput(input, row);
       this.#counts.succeeded += 1;
-      await this.#succeeded.add(succeededLine(input, row));
+      await this.#succeeded.add(succeededLine(this.#withWarnings(input), row));
       if (this.#csv) await this.#succeededCsv?.add(this.#csv.succeeded(fieldsOf(input), row.answers));
       return;
     }
@@ -66,6 +73,13 @@ class PartWriter {
     }
     await this.#failed.add(failedLine(input, row));
     if (this.#csv) await this.#failedCsv?.add(this.#csv.failed(fieldsOf(input), failureCells(input, row)));
+  }
+
+  /** Fields that are wrong and that no provider looked up by. */
+  #withWarnings(input: Input): Input {
+    if (input.kind !== 'record') return input;
+    const { warnings } = this.#checks.record.inspect(input.used ?? input.fields);
+    return warnings.length > 0 ? { ...input, warnings } : input;
   }
 
   async close({ part, chunks }: PartRange): Promise<PartManifest> {
@@ -109,7 +123,10 @@ export async function writePart(
   dialect: CsvDialect | undefined,
 ): Promise<PartOutcome> {
   const { deps, submission } = finalizing;
-  const writer = new PartWriter(finalizing, range.part, dialect && (await columnsOf(finalizing, dialect)));
+  const writer = new PartWriter(finalizing, range.part, {
+    columns: dialect && (await columnsOf(finalizing, dialect)),
+    checks: await deps.schemas.checksOf(submission.terms),
+  });
   try {
     const open = await joinChunks(finalizing, range, dialect, writer);
     if (open.length > 0) return { open };

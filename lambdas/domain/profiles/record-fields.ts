@@ -5,15 +5,18 @@ import { NORMALISERS, type Normaliser } from './normalise.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-const declarationSchema = v.looseObject({
-  [SCHEMA_KEYWORDS.id]: v.optional(v.string(), 'record_id'),
+/** The keywords of a record schema that mapping goes by. */
+export const declarationSchema = v.looseObject({
+  [SCHEMA_KEYWORDS.id]: v.optional(v.string('name a field'), 'record_id'),
   properties: v.optional(
     v.record(
       v.string(),
       v.looseObject({
         type: v.optional(v.union([v.string(), v.array(v.string())])),
-        [SCHEMA_KEYWORDS.normalise]: v.optional(v.array(v.picklist(NORMALISERS))),
-        [SCHEMA_KEYWORDS.numbers]: v.optional(v.boolean()),
+        [SCHEMA_KEYWORDS.normalise]: v.optional(
+          v.array(v.picklist(NORMALISERS, `name steps of ${NORMALISERS.join(', ')}`), 'set a list of steps'),
+        ),
+        [SCHEMA_KEYWORDS.numbers]: v.optional(v.boolean('set true or false')),
       }),
     ),
     {},

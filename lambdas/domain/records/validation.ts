@@ -7,7 +7,15 @@ import { SCHEMA_KEYWORDS } from './schema-keywords.ts';
 /** Tells what is wrong with a value in one sentence without quoting it, or `undefined` when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What is wrong with one field of a record. */
+export interface FieldProblem {
+  /** Undefined for what is wrong with the record as a whole, or with a field that the schema does not declare. */
+  field: string | undefined;
+  /** The rule, without the value: problems with the same rule have the same sentence. */
+  detail: string;
+}
 
 /**
  * Compiles a JSON Schema (draft 07). Compiling costs milliseconds: do it once per process.
@@ -32,6 +40,68 @@ export function compileSchema(name: string, schema: JsonSchema, whole: string): 
   }
 }
 
+/** Compiles the record schema to find every field that is wrong, each with its first rule. Throws as {@link compileSchema} does. */
+export function compileFieldChecks(schema: JsonSchema): (value: unknown) => FieldProblem[] {
+  try {
+    everyError ??= compiler({ validateSchema: false, meta: false, allErrors: true });
+    const validate = everyError.compile(schema);
+    const declared = declaredFields(schema);
+    return (value) => (validate(value) ? [] : problemsOf(validate.errors ?? [], declared, value));
+  } catch (cause) {
+    throw unusable('config/record.schema.json', cause);
+  }
+}
+
+function problemsOf(
+  errors: readonly ErrorObject[],
+  declared: ReadonlyMap<string, string | undefined>,
+  value: unknown,
+): FieldProblem[] {
+  const byField = new Map<string, FieldProblem>();
+  for (const error of errors) {
+    const { keyword, instancePath, params } = error;
+    // What a condition leads to is an error of its own.
+    if (keyword === 'if') continue;
+    const missing = keyword === 'required' && instancePath === '' ? String(params['missingProperty']) : '';
+    const name = decodePointerToken(instancePath.split('/')[1] ?? missing);
+    if (byField.has(name)) continue;
+    const field = declared.has(name) ? name : undefined;
+    byField.set(name, { field, detail: withCharacter(describe(error, declared, 'The record'), valueAt(value, name)) });
+  }
+  return [...byField.values()];
+}
+
+const valueAt = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+
+/** Characters that nobody sees, by what they are called. */
+const INVISIBLE: Readonly<Record<string, string>> = {
+  '\u00A0': 'no-break space',
+  '\u00AD': 'soft hyphen',
+  '\u200B': 'zero-width space',
+  '\u200C': 'zero-width non-joiner',
+  '\u200D': 'zero-width joiner',
+  '\u200E': 'left-to-right mark',
+  '\u200F': 'right-to-left mark',
+  '\u202F': 'narrow no-break space',
+  '\u2060': 'word joiner',
+  '\uFEFF': 'byte order mark',
+  '\t': 'tab',
+  '\n': 'line feed',
+  '\r': 'carriage return',
+};
+
+/** The sentence, with the first character of the value that nobody sees: the rule alone would not show what is wrong. */
+function withCharacter(sentence: string, value: unknown): string {
+  if (typeof value !== 'string') return sentence;
+  const characters = Array.from(value);
+  const at = characters.findIndex((character) => Object.hasOwn(INVISIBLE, character));
+  const character = characters[at];
+  if (character === undefined) return sentence;
+  const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `${sentence} Its character ${at + 1} is ${code} (${INVISIBLE[character]}).`.slice(0, MAX_DETAIL_LENGTH);
+}
+
 /** Checks a schema against the standard itself. For tests and tools. Throws InvalidDataError. */
 export function checkSchema(name: string, schema: JsonSchema): void {
   try {
@@ -45,9 +115,10 @@ export function checkSchema(name: string, schema: JsonSchema): void {
 /** One for all schemas: making it takes longer than compiling one. */
 let shared: Ajv | undefined;
 let thorough: Ajv | undefined;
+let everyError: Ajv | undefined;
 
 /** Schemas are an adopter's: misspelt keywords are refused, while `type` may be left to an outer schema. */
-function compiler(options: { validateSchema: boolean; meta: boolean }): Ajv {
+function compiler(options: { validateSchema: boolean; meta: boolean; allErrors?: boolean }): Ajv {
   const ajv = new Ajv({
     strict: true,
     strictTypes: false,

@@ -16,7 +16,13 @@ export type PrepareRejectionCode =
 
 /** Why reading ends before the file does. Stable: stored and shown to customers. */
 export type UnreadableCode =
-  FileRejectionCode | PrepareRejectionCode | 'FILE_CHANGED' | 'FILE_MISSING' | 'TOO_MANY_RECORDS';
+  | FileRejectionCode
+  | PrepareRejectionCode
+  | 'FILE_CHANGED'
+  | 'FILE_MISSING'
+  | 'TOO_MANY_RECORDS'
+  /** None of the first records is valid. */
+  | 'NO_VALID_RECORDS';
 
 /** The source cannot be read, or not beyond a position, now or later. The message is a sentence for the customer, with the remedy. */
 export class UnreadableSourceError extends SluiceError {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidDataError } from '../errors.ts';
-import { compileSchema, createRecordValidator, type SchemaCheck } from '../records/validation.ts';
+import { createRecordInspector, type RecordInspector } from '../records/inspection.ts';
+import { compileSchema, type SchemaCheck } from '../records/validation.ts';
 import { fieldsOfSchema } from '../profiles/record-fields.ts';
 import type { SubmissionStore } from './ports.ts';
 import type { Terms } from './terms.ts';
@@ -12,11 +13,13 @@ export interface SchemaSet {
   record: JsonSchema;
   /** Response schemas by provider. */
   responses: Readonly<Record<string, JsonSchema>>;
+  /** Fields that a provider looks up by; absent in sets that were stored before it was known. */
+  lookups?: readonly string[];
 }
 
 /** A set of schemas, compiled. */
 export interface SchemaChecks {
-  record: SchemaCheck;
+  record: RecordInspector;
   /** The field that identifies a record. */
   idField: string;
   responses: ReadonlyMap<string, SchemaCheck>;
@@ -24,10 +27,11 @@ export interface SchemaChecks {
 
 export const schemaSetOf = (
   record: JsonSchema,
-  providers: readonly { name: string; responseSchema: JsonSchema }[],
+  providers: readonly { name: string; responseSchema: JsonSchema; lookup?: readonly string[] }[],
 ): SchemaSet => ({
   record,
   responses: Object.fromEntries(providers.map(({ name, responseSchema }) => [name, responseSchema])),
+  lookups: [...new Set(providers.flatMap(({ lookup = [] }) => lookup))],
 });
 
 /**
@@ -85,8 +89,8 @@ export class AcceptedSchemas {
   }
 }
 
-const compile = ({ record, responses }: SchemaSet): SchemaChecks => ({
-  record: createRecordValidator(record),
+const compile = ({ record, responses, lookups }: SchemaSet): SchemaChecks => ({
+  record: createRecordInspector(record, lookups),
   idField: fieldsOfSchema(record).idField,
   responses: new Map(
     Object.entries(responses).map(([name, schema]) => [

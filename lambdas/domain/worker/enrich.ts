@@ -2,6 +2,7 @@ import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import { lookUp } from '../providers/lookup-batch.ts';
 import type { ProviderResult } from '../providers/call.ts';
+import { sentencesOf } from '../records/inspection.ts';
 import type { TimeBudget } from '../time.ts';
 import { logFieldsOf } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
@@ -67,8 +68,8 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const { content } = job.message;
   if (content.kind === 'defect') return fail(job, deps, { reason: content.reason, detail: content.detail });
   const fields = content.kind === 'mapped' ? content.used : content.fields;
-  const problem = job.checks.record(fields);
-  if (problem !== undefined) return fail(job, deps, { reason: 'invalid_record', detail: problem });
+  const { problems } = job.checks.record.inspect(fields);
+  if (problems.length > 0) return fail(job, deps, { reason: 'invalid_record', detail: sentencesOf(problems) });
 
   const urls = new Map<string, string>();
   const answers: Record<string, ProviderAnswer> = { ...job.answers };

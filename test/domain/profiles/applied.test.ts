@@ -2,7 +2,7 @@ import recordSchema from '../../../config/record.schema.json' with { type: 'json
 import { resolveProfile, type Profile } from '../../../lambdas/domain/profiles/profile.ts';
 import { rebuildMessages } from '../../../lambdas/domain/source/source.ts';
 import { createTestApi } from '../../support/api/api.ts';
-import { TERMS } from '../../support/factories.ts';
+import { makeFields, TERMS } from '../../support/factories.ts';
 import { createFinalizeRig } from '../../support/slices/finalize-rig.ts';
 import { createWorkerRig } from '../../support/worker-rig.ts';
 
@@ -75,6 +75,22 @@ describe('a submission with a profile', () => {
     expect(JSON.parse(line)).toMatchObject({ record: content.fields, used: USED });
     const [failed = '{}'] = rig.lines('failed');
     expect(JSON.parse(failed)).toMatchObject({ used: { record_id: '8', domain: 'beta.example' } });
+  });
+
+  test('shows what is wrong with fields that nothing looks up by as warnings', async () => {
+    const rig = createWorkerRig();
+    await rig.submit(1, () => ({ content: { kind: 'record', fields: { ...makeFields(), email: 'nobody' } } }));
+    await rig.drain();
+    expect(rig.row(1)).toMatchObject({ state: 'succeeded' });
+
+    const results = createFinalizeRig({ recordSchema });
+    await results.submit('record_id,email\n1,nobody\n2,a@b.example\n');
+    await results.run();
+    await results.work();
+    await results.finalize();
+    const [wrong, right] = results.lines('succeeded').map((line): unknown => JSON.parse(line));
+    expect(wrong).toMatchObject({ warnings: [{ field: 'email', detail: expect.stringContaining('"email"') }] });
+    expect(right).not.toHaveProperty('warnings');
   });
 
   test('is checked and looked up by what is used, and its row has that identifier', async () => {

@@ -15,7 +15,11 @@ describe('record validation', () => {
   it.each([
     ['a missing identifier', { record_id: undefined }, /record_id/],
     ['an empty identifier', { record_id: '' }, /^Field "record_id"/],
-    ['a malformed e-mail address', { email: 'planted-marker' }, /^Field "email" must match format "email"/],
+    [
+      'a malformed e-mail address',
+      { email: 'planted-marker' },
+      /^Field "email" must have another form: One e-mail address, without a name before it\.$/,
+    ],
     [
       'a malformed domain',
       { domain: 'planted-marker!' },

@@ -7,7 +7,11 @@ import { respond } from '../../support/fake-provider.ts';
 import { createWorkerRig } from '../../support/worker-rig.ts';
 
 const OBJECT = { type: 'object' };
-const UNCHANGED: SchemaSet = { record: recordSchema, responses: { company: OBJECT, geo: OBJECT } };
+const UNCHANGED: SchemaSet = {
+  record: recordSchema,
+  responses: { company: OBJECT, geo: OBJECT },
+  lookups: ['domain', 'country', 'postal_code'],
+};
 
 /** A worker with the schemas of today, and one record of a file that was accepted with others. */
 async function rigWith(

@@ -125,7 +125,7 @@ describe('a submission that was accepted under another list of providers', () =>
 
 describe('a record that cannot be worked', () => {
   it.each([
-    ['fails validation', { ...makeFields(), email: 'nobody' }, 'invalid_record', /^Field "email"/],
+    ['fails validation', { ...makeFields(), domain: 'nobody' }, 'invalid_record', /^Field "domain"/],
     ['has no identifier', { name: 'x' }, 'invalid_record', /record_id/],
   ])('fails at once when it %s, without a call', async (_, fields, reason, detail) => {
     const rig = createWorkerRig();
@@ -1056,7 +1056,7 @@ describe('answers that are too large for a message', () => {
 it('tells of every failure, and nothing about what a record holds', async () => {
   const rig = createWorkerRig();
   rig.geo.behave(() => respond(500));
-  const fields = { ...makeFields(), name: 'planted-marker', email: 'planted-marker' };
+  const fields = { ...makeFields(), name: 'planted-marker', domain: 'planted-marker' };
   await rig.submit(3, ({ recordNo }) => (recordNo === 1 ? { content: { kind: 'record', fields } } : {}));
   await rig.step();
   expect(rig.telemetry.named('record_finished')).toMatchObject([

@@ -1,3 +1,5 @@
+import recordSchema from '../../../config/record.schema.json' with { type: 'json' };
+import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import type { FanOutDeps, FanOutSettings } from '../../../lambdas/domain/fan-out/deps.ts';
 import { FAN_OUT_DEFAULTS } from '../../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../../lambdas/domain/fan-out/fan-out-slice.ts';
@@ -49,6 +51,7 @@ export function createFanOutRig(
   const world = createMemoryWorld({ clock, hook, pieceBytes });
   const { prepare, fanOut, small, bulk, finalize } = world.queues.live;
   const deps: FanOutDeps = {
+    schemas: new AcceptedSchemas(world.submissions, { record: recordSchema, responses: {} }),
     submissions: world.submissions,
     ledger: world.ledger,
     objects: world.objects,

@@ -50,6 +50,7 @@ export function createFinalizeRig(
     settings?: Partial<FinalizeSettings>;
     hook?: PortHook;
     answer?: () => TransportResult;
+    recordSchema?: Readonly<Record<string, unknown>>;
   } = {},
 ): FinalizeRig {
   const rig = createFanOutRig({
@@ -79,7 +80,10 @@ export function createFinalizeRig(
         return options.answer?.() ?? accepted;
       },
     },
-    schemas: new AcceptedSchemas(world.submissions, SCHEMAS),
+    schemas: new AcceptedSchemas(
+      world.submissions,
+      options.recordSchema ? { ...SCHEMAS, record: options.recordSchema } : SCHEMAS,
+    ),
     telemetry: world.telemetry,
     clock,
     random: deps.random,

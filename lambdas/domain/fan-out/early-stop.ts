@@ -1,0 +1,70 @@
+import { grouped } from '../files/details.ts';
+import type { ReadItem } from '../files/reader.ts';
+import type { Submission } from '../model.ts';
+import { createMapper } from '../profiles/mapping.ts';
+import type { AcceptedSchemas } from '../submissions/schemas.ts';
+import { UnreadableSourceError } from '../source/unreadable-source.ts';
+
+/** Records at the beginning of a file that are looked at before any of them is sent. */
+export const EXAMINED_RECORDS = 1_000;
+/** With fewer records, what is wrong with each of them says as much. */
+const LEAST_RECORDS = 3;
+const EXAMPLES = 3;
+
+interface Fault {
+  detail: string;
+  count: number;
+  lines: number[];
+  remedy: string | undefined;
+}
+
+/**
+ * Refuses a file of whose first records none is valid: one sentence now says more than as many failures later.
+ *
+ * @throws UnreadableSourceError that names the most frequent rule, examples, and the setting of a profile that helps
+ */
+export async function requireValidRecord(
+  { schemas }: { schemas: AcceptedSchemas },
+  { terms }: Pick<Submission, 'terms'>,
+  read: readonly ReadItem[],
+  header: readonly string[] | undefined,
+): Promise<void> {
+  // Files that were accepted before there were mappings are worked as they were then.
+  if (terms.mapping === undefined) return;
+  const items = read.slice(0, EXAMINED_RECORDS);
+  if (items.length < LEAST_RECORDS) return;
+  const { record: inspector } = await schemas.checksOf(terms);
+  const map = createMapper(terms.mapping);
+  const faults = new Map<string, Fault>();
+  for (const item of items) {
+    const fields = item.kind === 'record' ? (map(item.fields, item.recordNo, header) ?? item.fields) : {};
+    const [first] = item.kind === 'record' ? inspector.inspect(fields).problems : [];
+    if (item.kind === 'record' && first === undefined) return;
+    const key = item.kind === 'defect' ? item.defect : (first?.field ?? '');
+    const fault = faults.get(key) ?? {
+      detail: item.kind === 'defect' ? item.detail : (first?.detail ?? ''),
+      count: 0,
+      lines: [],
+      remedy: first?.field === undefined ? undefined : remedyOf(first.field, inspector.remedyFor(fields, first.field)),
+    };
+    faults.set(key, fault);
+    fault.count += 1;
+    if (fault.lines.length < EXAMPLES) fault.lines.push(item.line);
+  }
+  const [worst] = [...faults.values()].toSorted((a, b) => b.count - a.count);
+  if (worst) throw noValidRecord(items.length, worst);
+}
+
+const remedyOf = (field: string, steps: readonly string[] | undefined): string | undefined =>
+  steps && `A profile with {"normalise":{"${field}":${JSON.stringify(steps)}}} makes such values right.`;
+
+function noValidRecord(examined: number, { detail, count, lines, remedy }: Fault): UnreadableSourceError {
+  const share = count === examined ? 'all of them' : `${grouped(count)} of them`;
+  const where = lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.join(', ')}`;
+  return new UnreadableSourceError(
+    'NO_VALID_RECORDS',
+    `None of the first ${grouped(examined)} records is valid, so nothing was looked up. For ${share} (for example on ${where}): ` +
+      `${detail} ${remedy ?? 'Correct the file, or submit it with a profile that says where its values are.'}`,
+    { line: lines[0] },
+  );
+}
