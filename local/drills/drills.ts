@@ -1,4 +1,5 @@
 import { account, beginCount, type DrillReport } from './account.ts';
+import { deploySettings } from './settings.ts';
 import { queueUrl, shortenVisibility, submitGenerated, untilClosed, untilFinished, type Rig } from './rig.ts';
 
 /** One way of disturbing a run. */
@@ -93,6 +94,7 @@ export const DRILLS: readonly Drill[] = [
   drill('long-outage', 'a provider is out for longer than five attempts could span', 4_000, outage, 100_000),
   drill('kills', 'workers are killed in the middle of their work', 5_000, () => kills),
   drill('purge', 'the bulk queue is purged half way', 5_000, () => purge),
+  drill('settings', 'lowered limits and other providers are deployed and taken back', 2_000, () => deploySettings),
   drill('throttle', '40 % of the calls to DynamoDB and SQS are refused for a minute', 5_000, throttle, 60_000),
 ];
 

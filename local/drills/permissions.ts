@@ -3,11 +3,13 @@ import { markdownTable } from 'markdown-table';
 import type { StatementReference } from '../cloud/index.ts';
 import { parseOptions, textOption, wholeNumber } from '../options.ts';
 import { account, beginCount } from './account.ts';
-import { isClosed, reconcileNow, startRig, submitGenerated, type Rig } from './rig.ts';
+import { synthesizeKeyed } from './changed-project.ts';
+import { isClosed, reconcileNow, startRig, submitCompressed, submitGenerated, type Rig } from './rig.ts';
 import { waitFor } from './wait.ts';
 
 const USAGE = `Usage: npm run drill -- permissions [options]
   --only TEXT  statements whose name contains this, such as "finalizer" or "worker bulk WriteOutcomes"
+  --key        the key of a stage that has one of its own, in place of the statements of the functions
   --records N  records of the file that is open meanwhile (default: 1000)
   --json       last line of standard output: one JSON array
 
@@ -16,6 +18,8 @@ A statement that nothing asks for while the file runs is listed with 0 denials.`
 
 /** How long a statement stays away after its first denial. */
 const HOLD_MS = 5_000;
+/** A file of so many records goes to the small lane. */
+const SMALL_LANE_RECORDS = 400;
 /** Within this time a statement that the file needs was asked for. */
 const DENIAL_WAIT_MS = 90_000;
 const END_WAIT_MS = 600_000;
@@ -69,6 +73,7 @@ const nameOf = ({ service, lane, sid }: OwnedStatement): string =>
 export async function runPermissionDrill(args: readonly string[]): Promise<number> {
   const options = {
     only: { type: 'string' },
+    key: { type: 'boolean' },
     records: { type: 'string' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
@@ -80,10 +85,12 @@ export async function runPermissionDrill(args: readonly string[]): Promise<numbe
   }
   const only = textOption(values, 'only') ?? '';
   const records = wholeNumber(values, 'records', 501, 100_000) ?? 1_000;
-  const rig = await startRig();
+  const keyed = values['key'] === true ? await synthesizeKeyed() : undefined;
+  const rig = await startRig(keyed === undefined ? {} : { assemblyDirectory: keyed });
   const reports: PermissionReport[] = [];
   try {
-    for (const statement of statementsOf(rig).filter((each) => nameOf(each).includes(only))) {
+    const statements = keyed !== undefined ? keyStatements(rig) : statementsOf(rig);
+    for (const statement of statements.filter((each) => nameOf(each).includes(only))) {
       const report = await runWithout(rig, statement, records);
       console.log(
         `${report.statement}: ${report.denials} denials, ${report.state} ${report.secondsAfter} s after the return`,
@@ -115,6 +122,17 @@ function statementsOf({ sluice: { cloud, functions } }: Rig): OwnedStatement[] {
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
+/** Of the key of the account that all of the functions use through the services. */
+const keyStatements = ({ sluice: { cloud, functions } }: Rig): OwnedStatement[] =>
+  [...cloud.usedStatements(), ...cloud.unusedStatements()]
+    .filter(({ kind, sid }) => kind === 'resource' && sid === 'UseThroughServices')
+    .map((reference) => ({
+      reference: { ...reference, functionNames: functions.specs.map(({ name }) => name) },
+      service: 'key',
+      lane: undefined,
+      sid: 'UseThroughServices',
+    }));
+
 async function runWithout(rig: Rig, statement: OwnedStatement, records: number): Promise<PermissionReport> {
   const { cloud } = rig.sluice;
   const startedAtMs = Date.now();
@@ -127,9 +145,11 @@ async function runWithout(rig: Rig, statement: OwnedStatement, records: number):
           atMs >= startedAtMs && statement.reference.functionNames.includes(functionName ?? ''),
       ).length;
   await beginCount(rig);
-  const { id } = await submitGenerated(rig, records);
+  const { id, size } = await submitFor(rig, statement, records);
   const giveBack = cloud.withhold(statement.reference);
   try {
+    // What an environment has read once it keeps for minutes: only new ones ask.
+    if (statement.sid === 'ReadCredentials') rig.sluice.killWorkers();
     await untilDenied(rig, statement, id, denied);
     if (denied() > 0) await sleep(HOLD_MS);
   } finally {
@@ -144,13 +164,24 @@ async function runWithout(rig: Rig, statement: OwnedStatement, records: number):
     statement: nameOf(statement),
     denials: denied(),
     state: told.state,
-    lost: records - told.accounted - told.doubleOutcomes,
+    lost: size - told.accounted - told.doubleOutcomes,
     blank: told.blank,
     doubled: told.doubleOutcomes,
     goodFailed: told.goodFailed,
     alarm: isNoticed ? alarmFigure(rig, statement) > figureBefore : undefined,
     secondsAfter,
   };
+}
+
+/** A file that the function of the statement works on: few records for the small lane, a compressed file to prepare. */
+async function submitFor(
+  rig: Rig,
+  { service, lane }: OwnedStatement,
+  records: number,
+): Promise<{ id: string; size: number }> {
+  const size = lane === 'small' ? Math.min(records, SMALL_LANE_RECORDS) : records;
+  const { id } = await (service === 'prepare' ? submitCompressed(rig, size) : submitGenerated(rig, size));
+  return { id, size };
 }
 
 /** Until the first denial; a file that ends without one did not need the statement. */
@@ -202,7 +233,7 @@ function alarmFigure({ sluice }: Rig, { service, lane, reference }: OwnedStateme
     service === 'authorizer'
       ? name === 'Errors' && reference.functionNames.includes(dimensions['FunctionName'] ?? '')
       : /^(?:Worker)?Misconfigurations$/.test(name) &&
-        dimensions['service'] === service &&
+        (service === 'key' || dimensions['service'] === service) &&
         (lane === undefined || dimensions['lane'] === lane);
   const points = store
     .list()

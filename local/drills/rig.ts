@@ -1,7 +1,8 @@
 import { SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { createDynamoClient, createSqsClient } from '../../lambdas/adapters/clients.ts';
@@ -71,6 +72,14 @@ export async function submitGenerated({ client }: Pick<Rig, 'client'>, records: 
   const path = join(ROOT, '.local', 'drills', `records-${records}.csv`);
   await writeGeneratedFile(path, records);
   return client.submitFile(path, 'drill');
+}
+
+/** The same, compressed by gzip: it has to be prepared. */
+export async function submitCompressed({ client }: Pick<Rig, 'client'>, records: number): Promise<SubmissionView> {
+  const path = join(ROOT, '.local', 'drills', `records-${records}.csv`);
+  await writeGeneratedFile(path, records);
+  await writeFile(`${path}.gz`, gzipSync(await readFile(path)));
+  return client.submitFile(`${path}.gz`, 'drill');
 }
 
 /** Submits a small file with this content, CSV. */

@@ -40,8 +40,8 @@ export interface FunctionsOptions {
 }
 
 interface LocalFunction {
-  readonly spec: FunctionSpec;
-  readonly pool: EnvironmentPool;
+  spec: FunctionSpec;
+  pool: EnvironmentPool;
   readonly asyncPolicy: AsyncPolicy;
   inFlight: number;
   /** Asked once, before the first environment starts. */
@@ -54,11 +54,20 @@ export class LocalFunctions implements FunctionInvoker {
   readonly #functions: ReadonlyMap<string, LocalFunction>;
   readonly #cloud: FunctionsOptions['cloud'];
   readonly #maxEnvironments: number;
+  readonly #poolOf: (spec: FunctionSpec) => EnvironmentPool;
+  /** Of versions that were replaced. */
+  readonly #retired: EnvironmentPool[] = [];
   readonly #observers = new Set<(report: InvocationReport) => void>();
   readonly #async: AsyncInvocations;
 
-  private constructor(functions: ReadonlyMap<string, LocalFunction>, logs: LogStore, options: FunctionsOptions) {
+  private constructor(
+    functions: ReadonlyMap<string, LocalFunction>,
+    logs: LogStore,
+    options: FunctionsOptions,
+    poolOf: (spec: FunctionSpec) => EnvironmentPool,
+  ) {
     this.#functions = functions;
+    this.#poolOf = poolOf;
     this.logs = logs;
     this.#cloud = options.cloud;
     this.#maxEnvironments = maxEnvironments(options);
@@ -81,21 +90,21 @@ export class LocalFunctions implements FunctionInvoker {
   static async create(options: FunctionsOptions): Promise<LocalFunctions> {
     const runtimeFile = await bundleRuntime(options.cacheDirectory);
     const logs = options.logs ?? new LogStore();
-    const functions = new Map<string, LocalFunction>();
-    for (const resource of options.cloud.byType('AWS::Lambda::Function')) {
-      const spec = readFunctionSpec(resource);
-      const variables = runtimeVariables(spec, options);
-      const pool = new EnvironmentPool({
+    const poolOf = (spec: FunctionSpec): EnvironmentPool =>
+      new EnvironmentPool({
         spec,
         runtimeFile,
-        variables,
+        variables: runtimeVariables(spec, { ...options, overrides: {} }),
         logs,
         maxEnvironments: maxEnvironments(options),
       });
+    const functions = new Map<string, LocalFunction>();
+    for (const resource of options.cloud.byType('AWS::Lambda::Function')) {
+      const spec = replaceVariables(readFunctionSpec(resource), options.overrides);
       const asyncPolicy = asyncPolicyOf(spec, options.cloud);
-      functions.set(spec.name, { spec, pool, asyncPolicy, inFlight: 0, mayLog: undefined });
+      functions.set(spec.name, { spec, pool: poolOf(spec), asyncPolicy, inFlight: 0, mayLog: undefined });
     }
-    return new LocalFunctions(functions, logs, options);
+    return new LocalFunctions(functions, logs, options, poolOf);
   }
 
   get specs(): FunctionSpec[] {
@@ -134,6 +143,19 @@ export class LocalFunctions implements FunctionInvoker {
     return this.#invokeNow(target, request.payload, request.logType);
   }
 
+  /**
+   * Deploys another version of a function: code, variables, or both. Invocations under way end with the version that they began with.
+   *
+   * @throws LocalCloudError when the templates declare no such function
+   */
+  deploy(functionName: string, version: Partial<Pick<FunctionSpec, 'codeDirectory' | 'environment'>>): void {
+    const target = this.#find(functionName);
+    target.pool.retire();
+    this.#retired.push(target.pool);
+    target.spec = { ...target.spec, ...version };
+    target.pool = this.#poolOf(target.spec);
+  }
+
   /** Kills every environment of the functions that match, in the middle of what they do. */
   kill(matches: (spec: FunctionSpec) => boolean): { killed: number; busy: number } {
     const results = [...this.#functions.values()].filter(({ spec }) => matches(spec)).map(({ pool }) => pool.kill());
@@ -151,7 +173,9 @@ export class LocalFunctions implements FunctionInvoker {
 
   async stop(): Promise<void> {
     this.#async.close();
-    await Promise.all([...this.#functions.values()].map(({ pool }) => pool.close()));
+    await Promise.all(
+      [...this.#functions.values(), ...this.#retired.map((pool) => ({ pool }))].map(({ pool }) => pool.close()),
+    );
     await this.logs.close();
   }
 
@@ -197,6 +221,12 @@ export class LocalFunctions implements FunctionInvoker {
     const known = [...this.#functions.keys()].join(', ');
     throw new LocalCloudError(`There is no function ${name} in the templates; there are: ${known}.`);
   }
+}
+
+/** Only variables that the template declares are replaced. */
+function replaceVariables(spec: FunctionSpec, overrides: Readonly<Record<string, string>> = {}): FunctionSpec {
+  const replaced = Object.entries(overrides).filter(([name]) => name in spec.environment);
+  return { ...spec, environment: { ...spec.environment, ...Object.fromEntries(replaced) } };
 }
 
 const maxEnvironments = (options: FunctionsOptions): number => options.maxEnvironments ?? 8;

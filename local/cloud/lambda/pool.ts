@@ -49,6 +49,7 @@ export class EnvironmentPool {
   readonly #watch: NodeJS.Timeout;
   #taken = 0;
   #closed = false;
+  #retired = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -75,6 +76,11 @@ export class EnvironmentPool {
       if (next === undefined) this.#taken--;
       else next();
     }
+  }
+
+  /** Another version takes its place: what runs or waits is done here, and environments end as soon as they are idle. */
+  retire(): void {
+    this.#retired = true;
   }
 
   /** Kills every environment, busy or not. Answers how many there were, and how many of them were working. */
@@ -171,7 +177,7 @@ export class EnvironmentPool {
     const nowMs = performance.now();
     for (const member of this.#members) {
       const idle = member.requestId === undefined;
-      if (idle && nowMs - member.idleSinceMs > IDLE_MS) {
+      if (idle && (this.#retired || nowMs - member.idleSinceMs > IDLE_MS)) {
         this.#members.delete(member);
         member.environment.kill();
       } else if (!idle) member.environment.watchMemory();
