@@ -5,6 +5,7 @@ import { crash } from './crash.ts';
 import { drain } from './drain.ts';
 import { fairness } from './fairness.ts';
 import { fanOut } from './fan-out.ts';
+import { neighbours } from './neighbours.ts';
 import { ops } from './ops.ts';
 import { outage } from './outage.ts';
 import { prepare } from './prepare.ts';
@@ -21,6 +22,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'drain', summary: 'share of the limit that a large file uses; refusals; busiest second', run: drain },
   { name: 'fairness', summary: '50 records behind 40,000, of another tenant and of the same', run: fairness },
   { name: 'outage', summary: 'a provider is out for 30 s: good records that failed, extra calls', run: outage },
+  { name: 'neighbours', summary: 'what one record, moment or tenant costs everybody else', run: neighbours },
   { name: 'crash', summary: 'every worker is killed once: lost records, repeated calls, end', run: crash },
   { name: 'ops', summary: 'billable operations of AWS for each succeeded record', run: ops },
   { name: 'fanout', summary: 'rows per second and memory of the fan-out', run: fanOut },

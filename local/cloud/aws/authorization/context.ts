@@ -32,6 +32,7 @@ const SUPPLIED = new Set([
   's3:x-amz-acl',
   's3:x-amz-server-side-encryption',
   // Only present in requests that AWS services make for themselves, so never here.
+  'kms:encryptioncontext:aws:logs:arn',
   'kms:grantisforawsresource',
 ]);
 
