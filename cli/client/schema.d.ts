@@ -165,6 +165,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/profiles': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The newest version of each profile, by name
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['listProfiles'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/profiles/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * A profile: its newest version, or the one that the name ends with (`name@2`)
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['getProfile'];
+    /**
+     * Make a profile, or a new version of it
+     * @description Submissions that were accepted with an earlier version keep what it said. Where nothing is new, the version stays. Needs a key with the scope `submit`.
+     */
+    put: operations['putProfile'];
+    post?: never;
+    /**
+     * Delete a profile; answers with its last version
+     * @description Needs a key with the scope `submit`.
+     */
+    delete: operations['deleteProfile'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -193,6 +241,8 @@ export interface components {
         | 'file_too_large'
         | 'unsupported_media_type'
         | 'upload_missing'
+        | 'profile_missing'
+        | 'too_many_profiles'
         | 'upload_expired'
         | 'too_many_records'
         | 'idempotency_key_reused'
@@ -364,6 +414,92 @@ export interface components {
         bytes: number;
         sha256: string;
       }[];
+    };
+    ProfileList: {
+      items: {
+        name: string;
+        version: number;
+        /** Format: date-time */
+        updatedAt: string;
+      }[];
+    };
+    StoredProfile: {
+      name: string;
+      /** @description Raised by every change. A version never changes. */
+      version: number;
+      /** Format: date-time */
+      createdAt: string;
+      profile: {
+        /** @description How the file is cut into records. */
+        reading?: {
+          /**
+           * @description As `format` of the submission, which goes before it.
+           * @enum {string}
+           */
+          format?: 'csv' | 'ndjson' | 'json';
+          /** @description Character set of a text that is not UTF-8 and has no mark. */
+          encoding?: string;
+          /** @description Sheet of a workbook; the first one without it. */
+          sheet?: string;
+          /** @description Found by the header where it is absent. */
+          delimiter?: string;
+          /**
+           * @description What stands around a cell. `"` where it is absent.
+           * @enum {string}
+           */
+          quote?: '"' | "'" | '';
+          /**
+           * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+           * @enum {string}
+           */
+          escape?: '"' | '\\';
+          /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+          headerRow?: 'found' | number;
+          /** @description Rows at the end that are no records: notes, totals. */
+          skipRowsAtEnd?: number;
+          /**
+           * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+           * @enum {string}
+           */
+          shortRows?: 'refuse' | 'fill';
+          /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+          nullTexts?: string[];
+        };
+        /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+        columns?: {
+          [key: string]:
+            | string
+            | {
+                position: number;
+              }
+            | {
+                constant: string;
+              }
+            | {
+                /** @constant */
+                rowNumber: true;
+              };
+        };
+        /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+        normalise?: {
+          [key: string]: (
+            | 'trim'
+            | 'nfc'
+            | 'unwrap_formula'
+            | 'host_of_url'
+            | 'host_of_email'
+            | 'country_alpha2'
+            | 'postal_code'
+            | 'lower'
+            | 'upper'
+          )[];
+        };
+        /**
+         * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+         * @enum {string}
+         */
+        duplicates?: 'allow' | 'reject_later';
+      };
     };
   };
   responses: never;
@@ -868,6 +1004,8 @@ export interface operations {
         reference?: string;
         /** @description Only where the body is the file itself */
         callbackUrl?: string;
+        /** @description Only where the body is the file itself */
+        profile?: string;
       };
       header?: {
         /**
@@ -903,78 +1041,80 @@ export interface operations {
               reference?: string;
               /** @description Gets a POST when the submission has ended. */
               callbackUrl?: string;
-              /** @description How the file is to be read, and which of its columns are which fields. */
-              profile?: {
-                /** @description How the file is cut into records. */
-                reading?: {
-                  /**
-                   * @description As `format` of the submission, which goes before it.
-                   * @enum {string}
-                   */
-                  format?: 'csv' | 'ndjson' | 'json';
-                  /** @description Character set of a text that is not UTF-8 and has no mark. */
-                  encoding?: string;
-                  /** @description Sheet of a workbook; the first one without it. */
-                  sheet?: string;
-                  /** @description Found by the header where it is absent. */
-                  delimiter?: string;
-                  /**
-                   * @description What stands around a cell. `"` where it is absent.
-                   * @enum {string}
-                   */
-                  quote?: '"' | "'" | '';
-                  /**
-                   * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
-                   * @enum {string}
-                   */
-                  escape?: '"' | '\\';
-                  /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
-                  headerRow?: 'found' | number;
-                  /** @description Rows at the end that are no records: notes, totals. */
-                  skipRowsAtEnd?: number;
-                  /**
-                   * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
-                   * @enum {string}
-                   */
-                  shortRows?: 'refuse' | 'fill';
-                  /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
-                  nullTexts?: string[];
-                };
-                /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
-                columns?: {
-                  [key: string]:
-                    | string
-                    | {
-                        position: number;
-                      }
-                    | {
-                        constant: string;
-                      }
-                    | {
-                        /** @constant */
-                        rowNumber: true;
-                      };
-                };
-                /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
-                normalise?: {
-                  [key: string]: (
-                    | 'trim'
-                    | 'nfc'
-                    | 'unwrap_formula'
-                    | 'host_of_url'
-                    | 'host_of_email'
-                    | 'country_alpha2'
-                    | 'postal_code'
-                    | 'lower'
-                    | 'upper'
-                  )[];
-                };
-                /**
-                 * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
-                 * @enum {string}
-                 */
-                duplicates?: 'allow' | 'reject_later';
-              };
+              /** @description How the file is to be read, and which of its columns are which fields: a profile, or the name of one that is stored, as `name` or `name@version`. */
+              profile?:
+                | string
+                | {
+                    /** @description How the file is cut into records. */
+                    reading?: {
+                      /**
+                       * @description As `format` of the submission, which goes before it.
+                       * @enum {string}
+                       */
+                      format?: 'csv' | 'ndjson' | 'json';
+                      /** @description Character set of a text that is not UTF-8 and has no mark. */
+                      encoding?: string;
+                      /** @description Sheet of a workbook; the first one without it. */
+                      sheet?: string;
+                      /** @description Found by the header where it is absent. */
+                      delimiter?: string;
+                      /**
+                       * @description What stands around a cell. `"` where it is absent.
+                       * @enum {string}
+                       */
+                      quote?: '"' | "'" | '';
+                      /**
+                       * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+                       * @enum {string}
+                       */
+                      escape?: '"' | '\\';
+                      /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+                      headerRow?: 'found' | number;
+                      /** @description Rows at the end that are no records: notes, totals. */
+                      skipRowsAtEnd?: number;
+                      /**
+                       * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+                       * @enum {string}
+                       */
+                      shortRows?: 'refuse' | 'fill';
+                      /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+                      nullTexts?: string[];
+                    };
+                    /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+                    columns?: {
+                      [key: string]:
+                        | string
+                        | {
+                            position: number;
+                          }
+                        | {
+                            constant: string;
+                          }
+                        | {
+                            /** @constant */
+                            rowNumber: true;
+                          };
+                    };
+                    /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+                    normalise?: {
+                      [key: string]: (
+                        | 'trim'
+                        | 'nfc'
+                        | 'unwrap_formula'
+                        | 'host_of_url'
+                        | 'host_of_email'
+                        | 'country_alpha2'
+                        | 'postal_code'
+                        | 'lower'
+                        | 'upper'
+                      )[];
+                    };
+                    /**
+                     * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+                     * @enum {string}
+                     */
+                    duplicates?: 'allow' | 'reject_later';
+                  };
             }
           | {
               [key: string]: unknown;
@@ -1110,7 +1250,7 @@ export interface operations {
           };
         };
       };
-      /** @description `upload_missing`: Nothing was uploaded under this upload id. `upload_expired`: The upload is too old to be submitted. `too_many_records`: The file has more records than a file may have. `idempotency_key_reused`: The idempotency key was used for another request. */
+      /** @description `upload_missing`: Nothing was uploaded under this upload id. `upload_expired`: The upload is too old to be submitted. `profile_missing`: There is no profile of this name. `too_many_records`: The file has more records than a file may have. `idempotency_key_reused`: The idempotency key was used for another request. */
       422: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1119,7 +1259,8 @@ export interface operations {
         content: {
           'application/problem+json': components['schemas']['Problem'] & {
             /** @enum {string} */
-            code?: 'upload_missing' | 'upload_expired' | 'too_many_records' | 'idempotency_key_reused';
+            code?:
+              'upload_missing' | 'upload_expired' | 'profile_missing' | 'too_many_records' | 'idempotency_key_reused';
           };
         };
       };
@@ -2000,6 +2141,728 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'] & {
             /** @enum {string} */
             code?: 'not_ready' | 'no_results';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  listProfiles: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "name": "crm-export",
+           *           "version": 2,
+           *           "updatedAt": "2026-01-05T09:00:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['ProfileList'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getProfile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Name of a profile.
+         * @example crm-export
+         */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "name": "crm-export",
+           *       "version": 2,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "profile": {
+           *         "reading": {
+           *           "nullTexts": [
+           *             "NULL"
+           *           ]
+           *         },
+           *         "columns": {
+           *           "record_id": "Customer No.",
+           *           "domain": "Website",
+           *           "country": {
+           *             "constant": "DE"
+           *           }
+           *         },
+           *         "normalise": {
+           *           "domain": [
+           *             "trim",
+           *             "host_of_url"
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StoredProfile'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  putProfile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Name of a profile.
+         * @example crm-export
+         */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "reading": {
+         *         "nullTexts": [
+         *           "NULL"
+         *         ]
+         *       },
+         *       "columns": {
+         *         "record_id": "Customer No.",
+         *         "domain": "Website",
+         *         "country": {
+         *           "constant": "DE"
+         *         }
+         *       },
+         *       "normalise": {
+         *         "domain": [
+         *           "trim",
+         *           "host_of_url"
+         *         ]
+         *       }
+         *     }
+         */
+        'application/json': {
+          /** @description How the file is cut into records. */
+          reading?: {
+            /**
+             * @description As `format` of the submission, which goes before it.
+             * @enum {string}
+             */
+            format?: 'csv' | 'ndjson' | 'json';
+            /** @description Character set of a text that is not UTF-8 and has no mark. */
+            encoding?: string;
+            /** @description Sheet of a workbook; the first one without it. */
+            sheet?: string;
+            /** @description Found by the header where it is absent. */
+            delimiter?: string;
+            /**
+             * @description What stands around a cell. `"` where it is absent.
+             * @enum {string}
+             */
+            quote?: '"' | "'" | '';
+            /**
+             * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+             * @enum {string}
+             */
+            escape?: '"' | '\\';
+            /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+            headerRow?: 'found' | number;
+            /** @description Rows at the end that are no records: notes, totals. */
+            skipRowsAtEnd?: number;
+            /**
+             * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+             * @enum {string}
+             */
+            shortRows?: 'refuse' | 'fill';
+            /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+            nullTexts?: string[];
+          };
+          /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+          columns?: {
+            [key: string]:
+              | string
+              | {
+                  position: number;
+                }
+              | {
+                  constant: string;
+                }
+              | {
+                  /** @constant */
+                  rowNumber: true;
+                };
+          };
+          /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+          normalise?: {
+            [key: string]: (
+              | 'trim'
+              | 'nfc'
+              | 'unwrap_formula'
+              | 'host_of_url'
+              | 'host_of_email'
+              | 'country_alpha2'
+              | 'postal_code'
+              | 'lower'
+              | 'upper'
+            )[];
+          };
+          /**
+           * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+           * @enum {string}
+           */
+          duplicates?: 'allow' | 'reject_later';
+        };
+      };
+    };
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "name": "crm-export",
+           *       "version": 2,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "profile": {
+           *         "reading": {
+           *           "nullTexts": [
+           *             "NULL"
+           *           ]
+           *         },
+           *         "columns": {
+           *           "record_id": "Customer No.",
+           *           "domain": "Website",
+           *           "country": {
+           *             "constant": "DE"
+           *           }
+           *         },
+           *         "normalise": {
+           *           "domain": [
+           *             "trim",
+           *             "host_of_url"
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StoredProfile'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_profiles`: The tenant has as many profiles as it may have. */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_profiles';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  deleteProfile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Name of a profile.
+         * @example crm-export
+         */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "name": "crm-export",
+           *       "version": 2,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "profile": {
+           *         "reading": {
+           *           "nullTexts": [
+           *             "NULL"
+           *           ]
+           *         },
+           *         "columns": {
+           *           "record_id": "Customer No.",
+           *           "domain": "Website",
+           *           "country": {
+           *             "constant": "DE"
+           *           }
+           *         },
+           *         "normalise": {
+           *           "domain": [
+           *             "trim",
+           *             "host_of_url"
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StoredProfile'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
           };
         };
       };

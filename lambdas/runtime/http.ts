@@ -83,7 +83,12 @@ async function answer(options: HttpOptions, event: ProxyEvent, context: Invocati
 }
 
 /** A path with GET has HEAD as well. */
-const METHODS_OF: Record<Operation['method'], readonly string[]> = { GET: ['GET', 'HEAD'], POST: ['POST'] };
+const METHODS_OF: Record<Operation['method'], readonly string[]> = {
+  GET: ['GET', 'HEAD'],
+  POST: ['POST'],
+  PUT: ['PUT'],
+  DELETE: ['DELETE'],
+};
 
 const preflight = (methods: readonly string[]): ApiResponse => ({
   status: 204,

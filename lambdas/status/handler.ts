@@ -3,9 +3,11 @@ import { createDynamoClient, createS3Client } from '../adapters/clients.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
+import { createProfileStore } from '../adapters/dynamodb/profile-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { getDescription } from '../domain/api/openapi.ts';
+import { getProfile, listProfiles } from '../domain/api/profiles.ts';
 import { listRecords } from '../domain/api/records-page.ts';
 import { getRecord } from '../domain/api/records.ts';
 import { getResults } from '../domain/api/results.ts';
@@ -29,6 +31,7 @@ const telemetry = createTelemetry({
 const deps = {
   countsCache: createCountsCache(clock),
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  profiles: createProfileStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(s3, env.BUCKET),
@@ -46,6 +49,8 @@ export const handler = httpHandler({
     getRecord: getRecord(deps),
     listRecords: listRecords(deps),
     getResults: getResults(deps),
+    getProfile: getProfile(deps),
+    listProfiles: listProfiles(deps),
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,

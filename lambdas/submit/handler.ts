@@ -6,9 +6,11 @@ import { createDynamoClient, createS3Client, createSqsClient } from '../adapters
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createQueueSender } from '../adapters/queue.ts';
+import { createProfileStore } from '../adapters/dynamodb/profile-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
+import { deleteProfile, putProfile } from '../domain/api/profiles.ts';
 import { createUpload } from '../domain/api/uploads.ts';
 import { createCountsCache } from '../domain/api/counts-cache.ts';
 import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
@@ -33,6 +35,7 @@ const submissions = createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock);
 const deps = {
   countsCache: createCountsCache(clock),
   submissions,
+  profiles: createProfileStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   answers: createIdempotencyStore(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
@@ -66,6 +69,8 @@ export const handler = httpHandler({
     createUpload: createUpload(deps),
     createSubmission: createSubmission(deps),
     cancelSubmission: cancelSubmission(deps),
+    putProfile: putProfile(deps),
+    deleteProfile: deleteProfile(deps),
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,

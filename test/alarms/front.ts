@@ -1,3 +1,4 @@
+import { createMemoryProfiles } from '../support/memory/profiles.ts';
 import { AcceptedSchemas } from '../../lambdas/domain/submissions/schemas.ts';
 import { createSubmission } from '../../lambdas/domain/api/submissions.ts';
 import { getSubmission, listSubmissions } from '../../lambdas/domain/api/status.ts';
@@ -91,6 +92,7 @@ export class Front {
       countsCache: createCountsCache(clock),
       presigner: NO_PRESIGNER,
       schemas: new AcceptedSchemas(ports.submissions, NO_SCHEMAS),
+      profiles: createMemoryProfiles(),
       telemetry,
       clock,
       random,

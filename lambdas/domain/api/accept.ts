@@ -1,6 +1,7 @@
 import { admit, countRecords, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
 import { isPassingFailure } from '../errors.ts';
-import { formatOfContent } from '../files/format.ts';
+import { formatOfContent, opensWith } from '../files/format.ts';
+import type { FileFormat } from '../files/reader.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog, OpenWork } from '../tenants/ports.ts';
@@ -13,11 +14,12 @@ import { READER_VERSION } from '../submissions/terms.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random } from '../time.ts';
 import { grantedPace, type PaceSettings } from './estimate.ts';
-import { ProfileError, resolveProfile, type ResolvedProfile } from '../profiles/profile.ts';
+import type { ProfileStore } from '../profiles/ports.ts';
+import type { ResolvedProfile } from '../profiles/profile.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { keyReused } from './idempotency-key.ts';
-import { pointerTo } from './input.ts';
 import { ProblemError } from './problems.ts';
+import { profileOf } from './profiles.ts';
 import type { SubmissionRequest } from './submission-request.ts';
 
 export interface AcceptSettings extends PaceSettings {
@@ -37,6 +39,7 @@ export interface AcceptDeps {
   objects: ObjectStore;
   fanOutQueue: QueueSender;
   schemas: AcceptedSchemas;
+  profiles: ProfileStore;
   telemetry: Telemetry;
   clock: Clock;
   random: Random;
@@ -79,10 +82,10 @@ export async function acceptSubmission(
   if (standing)
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
-  const profile = resolved(deps.schemas, request);
+  const profile = await profileOf(deps, tenantId, request.profile);
   const records = mustBeAdmitted(deps, { open, backlog }, found, request);
   const [kept] = await Promise.all([keepSource(deps, found, request), deps.schemas.keep()]);
-  const format = request.format ?? formatOfContent(await firstBytes(deps.objects, kept));
+  const format = formatOf(request, profile, await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
     newSubmission(deps, { submissionId, tenantId, source: kept, format }, request, profile),
   );
@@ -95,16 +98,12 @@ export async function acceptSubmission(
   return { submission: await relay(deps, stored), backlog, repeated: false, open: openNow };
 }
 
-/** The profile as the record schema has it; the default one where none is given. Throws ProblemError. */
-function resolved({ recordSchema }: AcceptedSchemas, { profile = {} }: SubmissionRequest): ResolvedProfile {
-  try {
-    return resolveProfile(profile, recordSchema);
-  } catch (error) {
-    if (!(error instanceof ProfileError)) throw error;
-    throw new ProblemError('invalid_request', 'The profile does not fit the fields of a record.', {
-      errors: error.issues.map(({ path, detail }) => ({ pointer: pointerTo(['profile', ...path]), detail })),
-    });
-  }
+/** What the request says, then the profile, the name of the file, and its content. Lines of JSON are often in a file called `.json`. */
+function formatOf({ format, namedFormat }: SubmissionRequest, profile: ResolvedProfile, head: Uint8Array): FileFormat {
+  const said = format ?? profile.format;
+  if (said !== undefined) return said;
+  if (namedFormat === undefined || (namedFormat === 'json' && opensWith(head, '{'))) return formatOfContent(head);
+  return namedFormat;
 }
 
 /** Waits for the end of a promise, whichever it is, and gives it out later. */

@@ -1,4 +1,4 @@
-import type { RecordView, ResultsView, SubmissionView, UploadView } from './schemas.ts';
+import type { ProfileView, RecordView, ResultsView, SubmissionView, UploadView } from './schemas.ts';
 
 /* Examples of the OpenAPI document. A test holds them against the schemas. */
 
@@ -54,6 +54,17 @@ const results: ResultsView = {
   ],
 };
 
+const profile: ProfileView = {
+  name: 'crm-export',
+  version: 2,
+  createdAt: '2026-01-05T09:00:00.000Z',
+  profile: {
+    reading: { nullTexts: ['NULL'] },
+    columns: { record_id: 'Customer No.', domain: 'Website', country: { constant: 'DE' } },
+    normalise: { domain: ['trim', 'host_of_url'] },
+  },
+};
+
 /** By name of the schema. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   Upload: upload,
@@ -62,6 +73,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   Record: record,
   RecordPage: { items: [record], nextCursor: null },
   Results: results,
+  StoredProfile: profile,
+  ProfileList: { items: [{ name: profile.name, version: profile.version, updatedAt: profile.createdAt }] },
 };
 
 /** By operation and content type. */
@@ -73,4 +86,5 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Readonly<Record<string, u
     'application/x-ndjson': '{"record_id":"C-1001","domain":"indigo-works.example"}\n',
   },
   cancelSubmission: { 'application/json': {} },
+  putProfile: { 'application/json': { ...profile.profile } },
 };

@@ -70,7 +70,12 @@ function check<S extends StrictSchema>(schema: S, value: unknown, place: Place):
   }
   const unknown = unknownMembers(schema, value, place);
   const parsed = v.safeParse(schema, value);
-  const wrong = parsed.success ? [] : parsed.issues.filter(isNotAboutUnknown).map((issue) => describe(issue, place));
+  const wrong = parsed.success
+    ? []
+    : parsed.issues
+        .flatMap(alternatives)
+        .filter(isNotAboutUnknown)
+        .map((issue) => describe(issue, place));
   const issues = [...unknown, ...wrong].slice(0, MAX_ISSUES);
   const [first] = issues;
   if (first !== undefined) throw refusal(issues, first);
@@ -92,6 +97,16 @@ function unknownMembers(schema: StrictSchema, value: object, place: Place): Requ
       ...at(place, shorten(name)),
       detail: `${shorten(name)} is not known here: ${allowed.length > 0 ? `${allowed.join(', ')} are allowed` : 'nothing is allowed'}.`,
     }));
+}
+
+/** Of alternatives, what is wrong inside the one that was meant says more than that none fits. */
+function alternatives(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
+  const inner = issue.type === 'union' ? (issue.issues ?? []).filter(({ path }) => path !== undefined) : [];
+  if (inner.length === 0) return [issue];
+  return inner.flatMap((one) => {
+    const [first, ...rest] = [...(issue.path ?? []), ...(one.path ?? [])];
+    return alternatives(first === undefined ? one : { ...one, path: [first, ...rest] });
+  });
 }
 
 const isNotAboutUnknown = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>

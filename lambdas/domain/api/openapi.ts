@@ -6,7 +6,14 @@ import { parseQuery } from './input.ts';
 import { OPERATIONS, TAGS, type Operation } from './operations.ts';
 import { ProblemError, PROBLEMS, type ProblemCode } from './problems.ts';
 import type { OpenAnswer } from './request.ts';
-import { noParametersSchema, PLAIN_TEXT, problemSchema, recordSchema, submissionSchema } from './schemas.ts';
+import {
+  noParametersSchema,
+  PLAIN_TEXT,
+  PROFILE_REFERENCE,
+  problemSchema,
+  recordSchema,
+  submissionSchema,
+} from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -38,6 +45,11 @@ const PATH_PARAMETERS: Readonly<Record<string, { description: string; schema: Js
     description: 'Submission id',
     schema: { type: 'string' },
     example: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD',
+  },
+  name: {
+    description: 'Name of a profile.',
+    schema: { type: 'string', pattern: PROFILE_REFERENCE.source },
+    example: 'crm-export',
   },
   recordNo: {
     description: 'Number of the record in its file, from 1 on',
@@ -97,7 +109,7 @@ function schemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
     definitions: DEFINITIONS,
     // Many validators know no property escapes.
     overrideAction: ({ valibotAction, jsonSchema }) =>
-      'requirement' in valibotAction && valibotAction.requirement === PLAIN_TEXT
+      'requirement' in valibotAction && String(valibotAction.requirement) === String(PLAIN_TEXT)
         ? { ...jsonSchema, pattern: PORTABLE_PLAIN_TEXT }
         : undefined,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,

@@ -1,15 +1,18 @@
 import type * as v from 'valibot';
+import { profileSchema } from '../profiles/profile.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { ProblemCode } from './problems.ts';
 import type { Scope } from './request.ts';
 import {
   directParametersSchema,
   noParametersSchema,
+  profileListSchema,
   recordListParametersSchema,
   recordPageSchema,
   recordSchema,
   resultsSchema,
   statusParametersSchema,
+  storedProfileSchema,
   submissionListParametersSchema,
   submissionPageSchema,
   submissionRequestSchema,
@@ -27,11 +30,12 @@ export const TAGS = {
   submissions: 'Files that are processed, and how far they are.',
   records: 'What happened to single records.',
   results: 'Result files.',
+  profiles: 'What is said of files once for all: how they are read, and which columns are which fields.',
 };
 
 /** One call of the API: what it takes, what it answers, who may make it. */
 export interface Operation {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With placeholders, as the gateway names the resource. */
   path: string;
   handledBy: 'submit' | 'status';
@@ -113,6 +117,7 @@ export const OPERATIONS = {
       'unsupported_media_type',
       'upload_missing',
       'upload_expired',
+      'profile_missing',
       'too_many_records',
       'idempotency_key_reused',
       'too_many_open_records',
@@ -190,6 +195,53 @@ export const OPERATIONS = {
     query: noParametersSchema,
     success: { status: 200, schema: resultsSchema, name: 'Results' },
     problems: [...one, 'not_ready', 'no_results'],
+  },
+  listProfiles: {
+    method: 'GET',
+    path: '/v1/profiles',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'The newest version of each profile, by name',
+    tag: 'profiles',
+    query: noParametersSchema,
+    success: { status: 200, schema: profileListSchema, name: 'ProfileList' },
+    problems: [],
+  },
+  getProfile: {
+    method: 'GET',
+    path: '/v1/profiles/{name}',
+    handledBy: 'status',
+    scope: 'read',
+    summary: 'A profile: its newest version, or the one that the name ends with (`name@2`)',
+    tag: 'profiles',
+    query: noParametersSchema,
+    success: { status: 200, schema: storedProfileSchema, name: 'StoredProfile' },
+    problems: one,
+  },
+  putProfile: {
+    method: 'PUT',
+    path: '/v1/profiles/{name}',
+    handledBy: 'submit',
+    scope: 'submit',
+    summary: 'Make a profile, or a new version of it',
+    description:
+      'Submissions that were accepted with an earlier version keep what it said. Where nothing is new, the version stays.',
+    tag: 'profiles',
+    query: noParametersSchema,
+    body: { json: profileSchema },
+    success: { status: 200, schema: storedProfileSchema, name: 'StoredProfile' },
+    problems: ['invalid_json', 'body_too_large', 'too_many_profiles'],
+  },
+  deleteProfile: {
+    method: 'DELETE',
+    path: '/v1/profiles/{name}',
+    handledBy: 'submit',
+    scope: 'submit',
+    summary: 'Delete a profile; answers with its last version',
+    tag: 'profiles',
+    query: noParametersSchema,
+    success: { status: 200, schema: storedProfileSchema, name: 'StoredProfile' },
+    problems: one,
   },
 } as const satisfies Record<string, Operation>;
 

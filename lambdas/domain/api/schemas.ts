@@ -57,6 +57,14 @@ const callbackUrlSchema = described(
   'Gets a POST when the submission has ended.',
 );
 
+export const PROFILE_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** A name, and a version where it is not the newest one. */
+export const PROFILE_REFERENCE = /^([a-z0-9][a-z0-9._-]{0,63})(?:@([1-9]\d{0,5}))?$/;
+const profileReferenceSchema = v.pipe(
+  v.string('the name of a profile is required'),
+  v.regex(PROFILE_REFERENCE, 'the name of a profile is required, with @ and a version where it is not the newest'),
+);
+
 /** Of a call that takes none. */
 export const noParametersSchema = v.strictObject({});
 
@@ -80,7 +88,10 @@ export const submissionRequestSchema = v.strictObject({
   reference: v.exactOptional(referenceSchema),
   callbackUrl: v.exactOptional(callbackUrlSchema),
   profile: v.exactOptional(
-    described(profileSchema, 'How the file is to be read, and which of its columns are which fields.'),
+    described(
+      v.union([profileReferenceSchema, profileSchema], 'a profile, or the name of one, is required'),
+      'How the file is to be read, and which of its columns are which fields: a profile, or the name of one that is stored, as `name` or `name@version`.',
+    ),
   ),
 });
 
@@ -112,6 +123,7 @@ export const directParametersSchema = v.strictObject({
   expectedRecords: v.exactOptional(integerParameter(0, 1e9)),
   reference: v.exactOptional(referenceSchema),
   callbackUrl: v.exactOptional(callbackUrlSchema),
+  profile: v.exactOptional(described(profileReferenceSchema, 'Name of a stored profile, as `name` or `name@version`.')),
 });
 
 /** Longest time that a status is waited for: with what comes before and after it, below the gateway's 29 seconds. */
@@ -204,6 +216,16 @@ export const recordSchema = v.object({
   ),
 });
 
+export const storedProfileSchema = v.object({
+  name: v.string(),
+  version: described(count, 'Raised by every change. A version never changes.'),
+  createdAt: timestamp,
+  profile: profileSchema,
+});
+export const profileListSchema = v.object({
+  items: v.array(v.object({ name: v.string(), version: count, updatedAt: timestamp })),
+});
+
 export const submissionPageSchema = v.object({ items: v.array(submissionSchema), nextCursor });
 export const recordPageSchema = v.object({ items: v.array(recordSchema), nextCursor });
 
@@ -244,6 +266,7 @@ export const problemSchema = v.object({
   requestId: v.exactOptional(v.string()),
 });
 
+export type ProfileView = v.InferOutput<typeof storedProfileSchema>;
 export type UploadView = v.InferOutput<typeof uploadSchema>;
 /** Answers pass on what a newer version stored: the document lists the codes of this one. */
 type WithUnknown<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | UnknownCode };

@@ -21,13 +21,16 @@ export type FileSource =
 export interface SubmissionRequest {
   file: FileSource;
   format?: FileFormat;
+  /** By the ending of the file's name. */
+  namedFormat?: FileFormat;
   /** Character set of the file where it is declared not to be UTF-8, see {@link charsetOf}. */
   charset?: string;
   fileName?: string;
   expectedRecords?: number;
   reference?: string;
   callbackUrl?: string;
-  profile?: Profile;
+  /** The profile itself, or the name of one that is stored. */
+  profile?: Profile | string;
   /** SHA-256 (hex) of all that matters of it: tells repetitions from other requests with the same idempotency key. */
   requestHash: string;
 }
@@ -53,7 +56,8 @@ const PACKED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads POST /v1/submissions: a JSON request, or the file itself. `application/json` whose first character is `[` is a file.
+ * Reads POST /v1/submissions: a JSON request, or the file itself. `application/json` is a file where it is an array, or several lines of which
+ * the first is an object of its own.
  *
  * @throws ProblemError
  */
@@ -64,10 +68,30 @@ export function readSubmissionRequest(
 ): SubmissionRequest {
   const { contentType, charset } = contentTypeOf(request);
   const asked =
-    contentType === 'application/json' && !opensWith(request.body, '[')
+    contentType === 'application/json' && !isFile(request.body)
       ? readUploadRequest(request, tenantId)
       : { ...readDirect(request, contentType, maxDirectBodyBytes), ...(charset !== 'utf-8' && { charset }) };
   return { ...asked, requestHash: hashOf(asked) };
+}
+
+/** Bytes of the beginning of a body by which lines of JSON are recognised. */
+const LINE_BYTES = 256 * 1024;
+
+function isFile(body: Uint8Array): boolean {
+  if (opensWith(body, '[')) return true;
+  const lines = Buffer.from(body.subarray(0, LINE_BYTES))
+    .toString('utf8')
+    .split(/\r\n|\r|\n/);
+  const [first = '', second = ''] = lines.filter((line) => line.trim() !== '');
+  return second.trimStart().startsWith('{') && isObject(first.replace(/^\uFEFF/, '').replace(/,\s*$/, ''));
+}
+
+function isObject(text: string): boolean {
+  try {
+    return text.trimStart().startsWith('{') && JSON.parse(text) !== null;
+  } catch {
+    return false;
+  }
 }
 
 function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
@@ -76,10 +100,11 @@ function readUploadRequest(request: ApiRequest, tenantId: string): Asked {
   const upload = readUploadId(uploadId);
   if (upload === undefined) throw uploadMissing();
   const { fileName } = upload;
-  const known = format ?? rest.profile?.reading?.format ?? formatOfName(fileName);
+  const namedFormat = formatOfName(fileName);
   return {
     file: { kind: 'upload', upload, key: uploadKey(tenantId, upload) },
-    ...(known !== undefined && { format: known }),
+    ...(format !== undefined && { format }),
+    ...(namedFormat !== undefined && { namedFormat }),
     ...(fileName !== undefined && { fileName }),
     ...rest,
   };
@@ -99,7 +124,8 @@ function parseRequest(body: Uint8Array) {
 
 function readDirect(request: ApiRequest, contentType: string, maxBytes: number): Asked {
   const { body } = request;
-  const format = FORMAT_OF_CONTENT.get(contentType);
+  const isLines = contentType === 'application/json' && !opensWith(body, '[');
+  const format = isLines ? 'ndjson' : FORMAT_OF_CONTENT.get(contentType);
   if (format === undefined && !PACKED.has(contentType)) throw unsupported(contentType);
   if (body.byteLength > maxBytes) {
     throw new ProblemError(
@@ -109,11 +135,12 @@ function readDirect(request: ApiRequest, contentType: string, maxBytes: number):
   }
   const { fileName, ...rest } = parseQuery(directParametersSchema, request.query);
   const name = fileName === undefined ? undefined : baseNameOf(fileName);
-  const known = format ?? formatOfName(name);
+  const namedFormat = formatOfName(name);
   const sha256 = createHash('sha256').update(body).digest('hex');
   return {
     file: { kind: 'direct', body, contentType, sha256 },
-    ...(known !== undefined && { format: known }),
+    ...(format !== undefined && { format }),
+    ...(namedFormat !== undefined && { namedFormat }),
     ...(name !== undefined && { fileName: name }),
     ...rest,
   };
@@ -166,9 +193,21 @@ const unsupported = (contentType: string): ProblemError =>
     },
   );
 
-function hashOf({ file, format, charset, fileName, expectedRecords, reference, callbackUrl, profile }: Asked): string {
+function hashOf({
+  file,
+  format,
+  namedFormat,
+  charset,
+  fileName,
+  expectedRecords,
+  reference,
+  callbackUrl,
+  profile,
+}: Asked): string {
   const content = file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
-  const parts = [...content, format, fileName, expectedRecords, reference, callbackUrl].map((part) => part ?? null);
+  const parts = [...content, format ?? namedFormat, fileName, expectedRecords, reference, callbackUrl].map(
+    (part) => part ?? null,
+  );
   // Absent as before there were any, so that a repetition is known again across versions.
   const all =
     charset === undefined && profile === undefined ? parts : [...parts, charset ?? null, ...(profile ? [profile] : [])];

@@ -15,7 +15,7 @@ const GATEWAY_STATUSES = [504];
 const RECORD_LIMIT = 5_000;
 
 const pathOf = (id: OperationId, submissionId = SUBMISSION_ID): string =>
-  OPERATIONS[id].path.replace('{id}', submissionId).replace('{recordNo}', '1');
+  OPERATIONS[id].path.replace('{id}', submissionId).replace('{recordNo}', '1').replace('{name}', 'crm');
 const csv = (body: string, headers: Record<string, string> = {}): Call => ({
   body,
   headers: { 'content-type': 'text/csv', ...headers },
@@ -69,7 +69,7 @@ async function walk(coverage: Coverage): Promise<void> {
     if (id === 'createSubmission') Object.assign(call, csv('record_id\n1\n'));
     await ask(id, call, { on: broken(new Error('defect')) });
     await ask(id, call, { on: broken(new DependencyUnavailableError('throttled')) });
-    await ask(id, body ? call : {}, { submissionId: 'sub_unknown' });
+    if (id !== 'putProfile') await ask(id, body ? call : {}, { submissionId: 'sub_unknown' });
   }
   await ask('getDescription');
   await ask('createUpload', { body: {} });
@@ -94,6 +94,13 @@ async function walk(coverage: Coverage): Promise<void> {
   };
   await ask('createSubmission', csv('record_id\n1\n', { 'idempotency-key': 'd' }), { on: dying });
 
+  await ask('putProfile', { body: {} });
+  await ask('putProfile', { body: `{"a":"${'x'.repeat(20_000)}"}`, headers: JSON_TYPE });
+  for (let number = 0; number < 100; number++) await api.world.profiles.put(TENANT_ID, `p${number}`, {}, START_MS);
+  await ask('listProfiles');
+  await ask('getProfile');
+  await ask('deleteProfile');
+  await ask('putProfile', { body: {} });
   await ask('listSubmissions');
   await ask('getSubmission');
   await ask('getSubmission', { headers: { 'if-none-match': '*' } });

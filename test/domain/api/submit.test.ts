@@ -130,8 +130,8 @@ describe('submitting an upload', () => {
   });
 
   test.each([
-    ['two objects', '{"record_id":"1"}\n{"record_id":"2"}\n', 400],
-    ['many of them', '{"record_id":"1"}\n'.repeat(2_000), 413],
+    ['two objects, of which the first is none,', '{"record_id":}\n{"record_id":"2"}\n', 400],
+    ['many of them', '{"record_id":}\n'.repeat(2_000), 413],
   ])('names the type for lines when %s come as JSON', async (_what, body, status) => {
     const answer = await createTestApi().call('POST', '/v1/submissions', { body, headers: JSON_TYPE });
     expect(answer.status).toBe(status);

@@ -1,5 +1,6 @@
 import recordSchema from '../../../config/record.schema.json' with { type: 'json' };
 import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
+import { deleteProfile, getProfile, listProfiles, putProfile } from '../../../lambdas/domain/api/profiles.ts';
 import { createUpload } from '../../../lambdas/domain/api/uploads.ts';
 import { getDescription } from '../../../lambdas/domain/api/openapi.ts';
 import { OPERATIONS, type Operation } from '../../../lambdas/domain/api/operations.ts';
@@ -104,6 +105,8 @@ export function createTestApi(
       createUpload: createUpload(deps),
       createSubmission: createSubmission(deps),
       cancelSubmission: cancelSubmission(deps),
+      putProfile: putProfile(deps),
+      deleteProfile: deleteProfile(deps),
     },
     ...shared,
   });
@@ -115,6 +118,8 @@ export function createTestApi(
       getRecord: getRecord(deps),
       listRecords: listRecords(deps),
       getResults: getResults(deps),
+      getProfile: getProfile(deps),
+      listProfiles: listProfiles(deps),
     },
     ...shared,
   });

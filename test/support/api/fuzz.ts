@@ -84,6 +84,8 @@ const VALID: Readonly<Record<string, readonly string[]>> = {
   expectedRecords: ['2'],
   callbackUrl: ['https://hooks.sluice.example/done'],
   format: ['csv', 'json'],
+  profile: ['crm', 'shop@1'],
+  duplicates: ['allow', 'reject_later'],
   sizeBytes: ['10'],
   'Idempotency-Key': ['k1', 'k2', 'k3'],
   'If-None-Match': ['*', 'W/"x"', '"a", "b"'],
@@ -105,6 +107,7 @@ export function fuzzCall(random: Random, known: KnownIds): FuzzCall {
   const operation: Operation = OPERATIONS[id];
   const segment = (name: string): string => {
     if (chance(0.2)) return pick(HOSTILE.filter((text) => text.trim() !== '').map((text) => text.toWellFormed()));
+    if (name === 'name') return pick(['crm', 'crm@1', 'shop']);
     return name === 'id' ? pick(known.submissions) : pick(['1', '2', '3', '999999']);
   };
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segment(name)));

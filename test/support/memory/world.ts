@@ -1,6 +1,7 @@
 import type { SluiceQueues } from './queues.ts';
 import type { AdmissionStore } from '../../../lambdas/domain/tenants/ports.ts';
 import type { LedgerStore } from '../../../lambdas/domain/ledger/ports.ts';
+import type { ProfileStore } from '../../../lambdas/domain/profiles/ports.ts';
 import type { ProviderStore } from '../../../lambdas/domain/providers/ports.ts';
 import type { RecordStore } from '../../../lambdas/domain/records/ports.ts';
 import type { SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
@@ -11,6 +12,7 @@ import { createMemoryCredentials, type MemoryCredentials } from './credentials.t
 import { intercept, noHook, type PortHook } from './hook.ts';
 import { createMemoryLedger } from './ledger.ts';
 import { createMemoryObjects, type MemoryObjectStore } from './objects.ts';
+import { createMemoryProfiles } from './profiles.ts';
 import { createMemoryProviders } from './providers.ts';
 import { createQueues } from './queues.ts';
 import { createMemoryRecords } from './records.ts';
@@ -24,6 +26,7 @@ export interface MemoryWorld {
   records: RecordStore;
   providers: ProviderStore;
   admission: AdmissionStore;
+  profiles: ProfileStore;
   queues: SluiceQueues;
   objects: MemoryObjectStore;
   credentials: MemoryCredentials;
@@ -61,6 +64,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
     records: intercept<RecordStore>('records', records, hook),
     providers: intercept('providers', createMemoryProviders(), hook),
     admission: intercept('admission', createMemoryAdmission(), hook),
+    profiles: intercept('profiles', createMemoryProfiles(), hook),
     queues: createQueues({ ...options, hook }),
     objects: createMemoryObjects({ hook, ...(pieceBytes === undefined ? {} : { pieceBytes }) }),
     credentials: intercept('credentials', createMemoryCredentials(options.credentials), hook, ['rotate']),
