@@ -53,6 +53,10 @@ export const REASONS = {
     'The record is larger than the limit. Shorten it and submit it again.',
     'The record exceeds limits.maxRecordBytes of the stage.',
   ),
+  duplicate_record_id: permanent(
+    'An earlier record of the file has the same identifier, and its profile rejects later ones. Remove one of them and submit it again.',
+    'The profile of the submission says `duplicates: reject_later`; the detail names both lines.',
+  ),
   provider_rejected: permanent(
     'An enrichment provider refused the values of this record. Correct them and submit it again.',
     'The provider answered that the request is invalid; a replay helps only after its rules changed.',

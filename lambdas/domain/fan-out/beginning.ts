@@ -1,5 +1,6 @@
 import type { OpenedFile, ReadItem, ReaderPosition, CsvDialect } from '../files/reader.ts';
 import { CHUNK_RECORDS, chunkOf, recordNoAt, type Lane } from '../model.ts';
+import { duplicateFilterAt, withoutDuplicates } from '../source/duplicates.ts';
 import { endWithDefect, openSource, readSource, unreadableItems, type SourceItem } from '../source/source-reader.ts';
 import type { OnChunk } from '../source/chunk-checksums.ts';
 import type { Terms } from '../submissions/terms.ts';
@@ -37,7 +38,8 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
   await requireValidRecord(deps, submission, items, dialect?.header);
   const wanted = ended && items.length <= settings.smallLaneThreshold ? await laneOfSmallFile(claimed) : 'bulk';
   const lane = await deps.submissions.decideLane(submission.submissionId, owner, wanted);
-  return { lane, dialect, from: start, batches: endWithDefect(rejoin(items, batches), start, () => 0), checksums };
+  const sent = withoutDuplicates(rejoin(items, batches), await duplicateFilterAt(deps, submission, 1, dialect));
+  return { lane, dialect, from: start, batches: endWithDefect(sent, start, () => 0), checksums };
 }
 
 /**
@@ -51,7 +53,8 @@ export async function continueReading({ deps, submission }: Claimed, lane: Lane,
   try {
     const { start, dialect } = await placeToContinue(deps, submission);
     const { checksums, onChunk } = collect();
-    const batches = readSource(deps, submission, start, { dialect, onChunk });
+    const filter = await duplicateFilterAt(deps, submission, start.recordNo + 1, dialect);
+    const batches = withoutDuplicates(readSource(deps, submission, start, { dialect, onChunk }), filter);
     return { lane, dialect, from: start, batches: endWithDefect(batches, start, lastToAccountFor), checksums };
   } catch (error) {
     if (!(error instanceof UnreadableSourceError)) throw error;

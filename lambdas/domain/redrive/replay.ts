@@ -142,7 +142,10 @@ async function keepOpen(deps: RedriveDeps, target: Target, chunk: number): Promi
 /** A record that was read as one before must be readable as one now; a row that was malformed stays malformed. */
 function isReadable(input: RebuiltRecord | undefined, { reason }: RecordRow): boolean {
   if (input === undefined) return false;
-  return input.content.kind !== 'defect' || reason === 'malformed_row' || reason === 'record_too_large';
+  return (
+    input.content.kind !== 'defect' ||
+    ['malformed_row', 'record_too_large', 'duplicate_record_id'].includes(reason ?? '')
+  );
 }
 
 /**

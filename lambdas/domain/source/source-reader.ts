@@ -34,7 +34,9 @@ export interface ReadSourceOptions {
 export type SourceOf = Pick<Submission, 'submissionId' | 'source' | 'prepared' | 'terms' | 'format' | 'fanOut'>;
 
 /** One record of a source, or what stands in its place. */
-export type SourceItem = RecordItem | (Omit<DefectItem, 'defect'> & { defect: string });
+export type SourceItem =
+  | RecordItem
+  | (Omit<DefectItem, 'defect' | 'reason'> & { defect: string; reason: DefectItem['reason'] | 'duplicate_record_id' });
 
 /** Lines that customers see are those of what they sent: rows of a sheet. */
 const isSheet = ({ prepared }: SourceOf): boolean => prepared?.from.kind === 'xlsx';

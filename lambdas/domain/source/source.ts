@@ -5,6 +5,7 @@ import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from './ports.ts';
 import { createMapper } from '../profiles/mapping.ts';
 import { fittingContentOf } from '../records/content.ts';
+import { duplicateFilterAt, withoutDuplicates } from './duplicates.ts';
 import { endWithDefect, openSource, readSource, type SourceItem, type SourceOf, type Watch } from './source-reader.ts';
 import { UnverifiedInputError } from '../errors.ts';
 import type { OnChunk } from './chunk-checksums.ts';
@@ -135,9 +136,11 @@ export async function rebuildMessages(
   const last = Math.max(...recordNos);
   if (wanted.size === 0) return rebuilt;
   const { mapping } = submission.terms;
-  const header = mapping && (await dialectOf(deps, submission))?.header;
+  const dialect = mapping && (await dialectOf(deps, submission));
+  const header = dialect?.header;
+  const filter = await duplicateFilterAt(deps, submission, chunk * CHUNK_RECORDS + 1, dialect);
   const options = { mapper: mapping && createMapper(mapping), header };
-  for await (const items of recordsFromChunk(deps, submission, chunk, last)) {
+  for await (const items of withoutDuplicates(recordsFromChunk(deps, submission, chunk, last), filter)) {
     for (const item of items) {
       if (wanted.has(item.recordNo))
         rebuilt.set(item.recordNo, { content: fittingContentOf(item, options), line: item.line });
