@@ -500,6 +500,13 @@ export interface components {
          * @enum {string}
          */
         duplicates?: 'allow' | 'reject_later';
+        /** @description How CSV results are written. */
+        results?: {
+          /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+          bom?: boolean;
+          /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+          guard?: boolean;
+        };
       };
     };
   };
@@ -1115,6 +1122,13 @@ export interface operations {
                      * @enum {string}
                      */
                     duplicates?: 'allow' | 'reject_later';
+                    /** @description How CSV results are written. */
+                    results?: {
+                      /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+                      bom?: boolean;
+                      /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+                      guard?: boolean;
+                    };
                   };
             }
           | {
@@ -2599,6 +2613,13 @@ export interface operations {
            * @enum {string}
            */
           duplicates?: 'allow' | 'reject_later';
+          /** @description How CSV results are written. */
+          results?: {
+            /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+            bom?: boolean;
+            /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+            guard?: boolean;
+          };
         };
       };
     };

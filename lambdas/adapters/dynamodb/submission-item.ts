@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState } from '../../domain/model.ts';
 import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
 import { PREPARED_KINDS } from '../../domain/prepare/ports.ts';
-import { storedDialectSchema, storedMappingSchema, storedReadingSchema } from '../../domain/profiles/stored.ts';
+import {
+  storedDialectSchema,
+  storedMappingSchema,
+  storedReadingSchema,
+  storedResultsSchema,
+} from '../../domain/profiles/stored.ts';
 import { TERMS_OF_0_1_0 } from '../../domain/submissions/terms.ts';
 import { numberSet, parseItem, type Item, type Key } from './dynamo.ts';
 
@@ -67,6 +72,7 @@ const headSchema = v.object({
       maxFileBytes: v.exactOptional(v.number()),
       reading: v.exactOptional(storedReadingSchema),
       mapping: v.exactOptional(storedMappingSchema),
+      results: v.exactOptional(storedResultsSchema),
     }),
     TERMS_OF_0_1_0,
   ),

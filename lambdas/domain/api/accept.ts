@@ -186,7 +186,7 @@ function newSubmission(
   { clock, settings, schemas }: AcceptDeps,
   fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
   { charset, fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
-  { reading: said, mapping }: ResolvedProfile,
+  { reading: said, mapping, results }: ResolvedProfile,
 ): Submission {
   const nowMs = clock.now();
   const reading = { ...said, ...(charset !== undefined && { charset }) };
@@ -207,6 +207,7 @@ function newSubmission(
       maxFileBytes: settings.maxFileBytes,
       ...(Object.keys(reading).length > 0 && { reading }),
       mapping,
+      ...(results && { results }),
     },
     fanOut: { done: false, byteOffset: 0, records: 0, line: 1 },
     closedChunks: new Set(),

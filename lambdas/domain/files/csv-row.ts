@@ -92,10 +92,15 @@ export interface RowOptions {
   readerVersion: number;
   /** Cells that a row lacks at its end are empty. */
   fill?: boolean;
+  /** In a list of failed records that comes back, cells that could be formulas are written as text. True by default. */
+  guarded?: boolean;
 }
 
 /** Makes the reader of the rows of a CSV file. */
-export function csvRowReader(dialect: CsvDialect, { readerVersion, fill = false }: RowOptions): RowReader {
+export function csvRowReader(
+  dialect: CsvDialect,
+  { readerVersion, fill = false, guarded = true }: RowOptions,
+): RowReader {
   const { header, surplus = 0, failureColumns = 0 } = dialect;
   const findsJoints = readerVersion >= 2;
   const named = header.length + failureColumns;
@@ -114,7 +119,7 @@ export function csvRowReader(dialect: CsvDialect, { readerVersion, fill = false 
     const fields: Record<string, unknown> = {};
     for (let column = 0; column < header.length; column++) {
       const cell = cells[column] ?? '';
-      fields[header[column] ?? ''] = failureColumns > 0 ? unguard(cell) : cell;
+      fields[header[column] ?? ''] = failureColumns > 0 && guarded ? unguard(cell) : cell;
     }
     return { kind: 'record', fields };
   };

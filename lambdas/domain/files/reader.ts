@@ -68,6 +68,8 @@ export interface ReadOptions {
   /** As in {@link OpenOptions}. */
   countRows?: boolean;
   reading?: Reading | undefined;
+  /** Whether a list of failed records was written with apostrophes before formulas. True by default. */
+  guarded?: boolean;
 }
 
 /**
@@ -141,7 +143,7 @@ async function* scan(
 }
 
 function scannerFor(format: FileFormat, from: ReaderPosition, options: ReadOptions): RecordScanner {
-  const { dialect, maxRecordBytes, readerVersion, countRows = false, reading } = options;
+  const { dialect, maxRecordBytes, readerVersion, countRows = false, reading, guarded = true } = options;
   if (format === 'json') return new ArrayScanner(from, { maxRecordBytes });
   if (format === 'ndjson') {
     const readRow = readerVersion >= 3 ? readJsonLine : readJsonRecord;
@@ -151,6 +153,6 @@ function scannerFor(format: FileFormat, from: ReaderPosition, options: ReadOptio
     throw new TypeError('A CSV file is read with the dialect that openFile found; options.dialect is missing.');
   const { quote = '"', escape = '"' } = dialect;
   const delimiter = dialect.delimiter.charCodeAt(0);
-  const readRow = csvRowReader(dialect, { readerVersion, fill: reading?.shortRows === 'fill' });
+  const readRow = csvRowReader(dialect, { readerVersion, fill: reading?.shortRows === 'fill', guarded });
   return new RowScanner(from, { delimiter, quote, escape, readRow, maxRecordBytes, countRows });
 }

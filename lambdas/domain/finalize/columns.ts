@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { formatCsvLine } from '../files/csv-writer.ts';
 import { FAILURE_COLUMNS } from '../files/failure-columns.ts';
 import type { CsvDialect } from '../files/reader.ts';
+import type { ResultOptions } from '../profiles/profile.ts';
 import { dataOf, type ProviderAnswers } from '../model.ts';
 import type { ProviderConfig } from '../providers/config.ts';
 
@@ -58,17 +59,19 @@ export type FailureCells = Partial<Record<(typeof FAILURE_COLUMNS)[number], stri
 
 /** Formats the CSV results of one submission. */
 export class CsvColumns {
+  readonly #options: ResultOptions;
   readonly #dialect: CsvDialect;
   readonly #providers: readonly { name: string; columns: readonly EnrichmentColumn[] }[];
 
-  constructor(dialect: CsvDialect, providers: readonly ColumnProvider[]) {
+  constructor(dialect: CsvDialect, providers: readonly ColumnProvider[], options: ResultOptions = {}) {
+    this.#options = options;
     this.#dialect = dialect;
     this.#providers = providers.map((provider) => ({ name: provider.name, columns: columnsOf(provider) }));
   }
 
   succeededHeader(): string {
     const names = this.#providers.flatMap(({ name, columns }) => [`${name}.match`, ...columns.map((c) => c.name)]);
-    return this.#format([...this.#dialect.header, ...freeNames(names, this.#dialect.header)]);
+    return this.#header(names);
   }
 
   succeeded(fields: Readonly<Record<string, unknown>>, answers: ProviderAnswers): string {
@@ -81,11 +84,16 @@ export class CsvColumns {
   }
 
   failedHeader(): string {
-    return this.#format([...this.#dialect.header, ...freeNames(FAILURE_COLUMNS, this.#dialect.header)]);
+    return this.#header(FAILURE_COLUMNS);
   }
 
   failed(fields: Readonly<Record<string, unknown>>, failure: FailureCells): string {
     return this.#format([...this.#original(fields), ...FAILURE_COLUMNS.map((name) => failure[name])]);
+  }
+
+  #header(added: readonly string[]): string {
+    const { header } = this.#dialect;
+    return `${this.#options.bom ? '\uFEFF' : ''}${this.#format([...header, ...freeNames(added, header)])}`;
   }
 
   #original(fields: Readonly<Record<string, unknown>>): unknown[] {
@@ -93,6 +101,7 @@ export class CsvColumns {
   }
 
   #format(cells: readonly unknown[]): string {
-    return formatCsvLine(cells, { delimiter: this.#dialect.delimiter });
+    const { guard = true } = this.#options;
+    return formatCsvLine(cells, { delimiter: this.#dialect.delimiter, guard });
   }
 }

@@ -145,6 +145,7 @@ async function columnsOf({ deps, submission: { terms } }: Finalizing, dialect: C
   return new CsvColumns(
     dialect,
     names.map((name) => ({ name, responseSchema: responses[name] })),
+    terms.results,
   );
 }
 

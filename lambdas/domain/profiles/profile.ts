@@ -111,6 +111,21 @@ const few = <T extends v.GenericSchema>(value: T) =>
     v.check((all) => Object.keys(all).length <= MAX_FIELDS, `at most ${MAX_FIELDS} fields are allowed`),
   );
 
+const resultsSchema = v.strictObject({
+  bom: v.exactOptional(
+    described(
+      v.boolean('true or false is required'),
+      'CSV results begin with a byte order mark. `false` where it is absent.',
+    ),
+  ),
+  guard: v.exactOptional(
+    described(
+      v.boolean('true or false is required'),
+      'CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent.',
+    ),
+  ),
+});
+
 /** What a customer says of a file. */
 export const profileSchema = v.strictObject({
   reading: v.exactOptional(described(readingSchema, 'How the file is cut into records.')),
@@ -137,9 +152,11 @@ export const profileSchema = v.strictObject({
       'Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.',
     ),
   ),
+  results: v.exactOptional(described(resultsSchema, 'How CSV results are written.')),
 });
 
 export type Profile = v.InferOutput<typeof profileSchema>;
+export type ResultOptions = v.InferOutput<typeof resultsSchema>;
 export type ProfileReading = NonNullable<Profile['reading']>;
 
 /** How a file is to be read where it does not say so itself: part of the terms of a submission. */
@@ -153,6 +170,7 @@ export interface ResolvedProfile {
   format?: ProfileReading['format'];
   reading: Reading;
   mapping: Mapping;
+  results?: ResultOptions;
 }
 
 /** Places of a profile that are wrong, each with a sentence that names the remedy. */
@@ -174,7 +192,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  */
 export function resolveProfile(profile: Profile, schema: JsonSchema): ResolvedProfile {
   const { idField, fields } = fieldsOfSchema(schema);
-  const { columns = {}, normalise = {}, duplicates } = profile;
+  const { columns = {}, normalise = {}, duplicates, results } = profile;
   const { format, encoding, nullTexts, ...reading } = profile.reading ?? {};
   const issues = [
     ...unknownFields('columns', Object.keys(columns), fields),
@@ -189,6 +207,7 @@ export function resolveProfile(profile: Profile, schema: JsonSchema): ResolvedPr
   ]);
   return {
     ...(format && { format }),
+    ...(results && { results }),
     reading: { ...reading, ...(charset !== undefined && charset !== 'utf-8' && { charset }) },
     mapping: {
       idField,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { CsvDialect } from '../files/reader.ts';
 import type { Mapping } from './mapping.ts';
 import { NORMALISERS } from './normalise.ts';
-import type { Reading } from './profile.ts';
+import type { Reading, ResultOptions } from './profile.ts';
 
 /* What was accepted is kept as it is: its rules were checked when it came in, and a newer version may have added members. */
 
@@ -15,6 +15,11 @@ export const storedReadingSchema: v.GenericSchema<unknown, Reading> = v.object({
   headerRow: v.exactOptional(v.union([v.literal('found'), v.number()])),
   skipRowsAtEnd: v.exactOptional(v.number()),
   shortRows: v.exactOptional(v.picklist(['refuse', 'fill'])),
+});
+
+export const storedResultsSchema: v.GenericSchema<unknown, ResultOptions> = v.object({
+  bom: v.exactOptional(v.boolean()),
+  guard: v.exactOptional(v.boolean()),
 });
 
 const fieldSchema = v.object({

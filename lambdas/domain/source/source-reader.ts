@@ -98,6 +98,7 @@ export async function* readSource(
 ): AsyncGenerator<ReadItem[], void, undefined> {
   const { source, format } = textOf(submission);
   const { maxRecordBytes, maxRecords, readerVersion } = submission.terms;
+  const guarded = submission.terms.results?.guard !== false;
   const { dialect, watch, onChunk } = options;
   requireReader(submission);
   const checksums = onChunk && new ChunkChecksums(onChunk);
@@ -107,7 +108,7 @@ export async function* readSource(
     const watched = watch ? watch(counted, from.byteOffset) : counted;
     const countRows = isSheet(submission);
     const reading = readingOf(submission);
-    const rules = { ...(dialect && { dialect }), maxRecordBytes, readerVersion, countRows, reading };
+    const rules = { ...(dialect && { dialect }), maxRecordBytes, readerVersion, countRows, reading, guarded };
     for await (const items of readRecords(watched, format, from, rules)) {
       const allowed = items.filter((item) => item.recordNo <= maxRecords);
       checksums?.add(allowed);

@@ -1,6 +1,6 @@
 import type { Submission } from '../model.ts';
 import type { Mapping } from '../profiles/mapping.ts';
-import type { Reading } from '../profiles/profile.ts';
+import type { Reading, ResultOptions } from '../profiles/profile.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 
 /**
@@ -20,6 +20,8 @@ export interface Terms {
   reading?: Reading;
   /** How the columns of the file become fields of the record schema; absent before reader 3: they are called the same. */
   mapping?: Mapping;
+  /** How CSV results are written. */
+  results?: ResultOptions;
   /** Names of the providers that each record is asked at; absent for 0.1.0: those that are configured. */
   providers?: readonly string[];
   /** Hash of the record schema and the response schemas, see schemas.ts; absent for 0.1.0. */
