@@ -97,6 +97,8 @@ export interface Submission {
   /** Chunks in which every record has an outcome. */
   closedChunks: ReadonlySet<number>;
   stop?: StopOrder;
+  /** The newest generation that a stop order has ended: a replay lifts the order, not what it ended. */
+  stoppedGeneration?: number;
   /** True until the fan-out message is known to be sent. */
   outboxPending: boolean;
   /** Raised by every replay; results of version n were made from generation n - 1 or later. */

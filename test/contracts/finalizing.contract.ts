@@ -232,6 +232,8 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
       const deadlineAtMs = same.deadlineAtMs + 1;
       const replayed = await others.reopen(SUBMISSION_ID, { ...change, deadlineAtMs });
       expect(replayed.stop).toBeUndefined();
+      // Messages of what it has ended may still be on their way.
+      expect(replayed.stoppedGeneration).toBe(0);
       expect(replayed.deadlineAtMs).toBe(deadlineAtMs);
     });
 

@@ -191,6 +191,30 @@ export const DEFECTS: readonly Defect[] = [
     by: "  if (sign === 'found' && evidence.isCredentialRefused) return open(run, current, { kind: 'auth', detail: 'One record.' });\n  if (sign === 'found' ||",
   },
   {
+    name: 'let one refusal for the rate stop everybody',
+    file: 'lambdas/domain/providers/outage.ts',
+    find: '  if (evidence.isThrottled) {\n',
+    by: "  if (evidence.isThrottled) {\n    if (state.throttles >= 0) return throttleFleet(run, state, { kind: 'throttled', retryAfterMs: 600_000, detail: '' }, state);\n",
+  },
+  {
+    name: 'ask again what the canary spoke for',
+    file: 'lambdas/domain/providers/outage.ts',
+    find: 'return answered(run, state, evidence);',
+    by: 'return unconfirmed(run, current, evidence, isOutageSuspected);',
+  },
+  {
+    name: 'close a cancelled file while workers hold its records',
+    file: 'lambdas/domain/ledger/settle-stopped.ts',
+    find: 'if (isDraining(submission, deps.clock.now())) return settled;',
+    by: 'if (isDraining(submission, deps.clock.now()) && settled < 0) return settled;',
+  },
+  {
+    name: 'settle a stopped file but for its last chunk',
+    file: 'lambdas/domain/ledger/settle-stopped.ts',
+    find: 'Array.from({ length: chunkCount(records) }, (_, chunk) => {',
+    by: 'Array.from({ length: chunkCount(records) - 1 }, (_, chunk) => {',
+  },
+  {
     name: 'parks what it does not know',
     file: worker('deliveries.ts'),
     find: "return error instanceof UnsupportedVersionError ? 'newer' : 'unreadable';",

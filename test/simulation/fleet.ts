@@ -21,6 +21,11 @@ interface ClaimArguments extends Renewal {
   owner: string;
 }
 
+/** The longest block that one record's answer may cause, as in lambdas/domain/providers/outage.ts. */
+const UNCONFIRMED_BLOCK_MS = 3_000;
+/** A refused canary explains blocks for so long: what was decided by it is written within the invocation. */
+const CONFIRMED_WITHIN_MS = 60_000;
+
 /** What the functions owe each other: one owner at a time, checkpoints only behind what was sent, blocks kept by all. */
 export class Fleet {
   readonly #journal: Journal;
@@ -28,6 +33,7 @@ export class Fleet {
   /** Clocks differ by up to this: a lease may seem over so much earlier. */
   readonly #skewMs: number;
   readonly #leases = new Map<string, Lease>();
+  readonly #canaryThrottledAtMs = new Map<string, number>();
   readonly #blocks = new Map<string, { sinceMs: number; untilMs: number }>();
 
   constructor(journal: Journal, now: () => number, skewMs: number) {
@@ -77,8 +83,18 @@ export class Fleet {
     }
   }
 
-  blocked({ args }: PortCall): void {
-    const [provider, untilMs] = args as [string, number];
+  /** The provider refused a canary for the rate: that may stop everybody. */
+  canaryThrottled(provider: string): void {
+    this.#canaryThrottledAtMs.set(provider, this.#now());
+  }
+
+  /** The whole fleet is to wait for a provider: for longer than a moment only because its canary was refused. */
+  blocked(provider: string, untilMs: number): void {
+    const isLong = untilMs > this.#now() + UNCONFIRMED_BLOCK_MS + 2 * this.#skewMs;
+    const confirmedMs = this.#now() - (this.#canaryThrottledAtMs.get(provider) ?? -Infinity);
+    if (isLong && confirmedMs > CONFIRMED_WITHIN_MS) {
+      this.#journal.broken('one refusal stops nobody', `${provider} is blocked for all without a refused canary`, []);
+    }
     const block = this.#blocks.get(provider);
     if (block && block.untilMs >= untilMs) return;
     // Whose clock is fast may have begun again just before the block ended.

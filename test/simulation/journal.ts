@@ -41,6 +41,10 @@ export class Journal {
   readonly #startMs: number;
   readonly #isTraced: boolean;
   readonly #calls = new Map<string, Calls>();
+  /** By environment and provider: answers without data that no canary has spoken for yet. */
+  readonly #unverified = new Map<string, Calls[]>();
+  /** What the canary that an environment asks now will speak for. */
+  readonly #asked = new Map<string, Calls[]>();
   /** Per record, events after which an answer may rightly be bought again: each may have lost one on its way to the row. */
   readonly #disturbances = new Map<string, number>();
   /** Per record, deliveries to functions that died with them. */
@@ -105,6 +109,8 @@ export class Journal {
   arrival({ provider, record, environment }: Arrival): void {
     this.stats.calls += 1;
     this.note(`${environment} calls ${provider} about ${record}`);
+    // The canary speaks for what was answered before it was asked.
+    if (record === 'canary') this.#asked.set(environment, [...this.#unverifiedOf(provider, environment)]);
     if (record === 'canary') return;
     const calls = this.#callsOf(provider, record);
     calls.made += 1;
@@ -118,9 +124,27 @@ export class Journal {
 
   answered(provider: ProviderName, record: string, meaning: Meaning, environment: string): void {
     this.note(`${provider} gives ${environment} ${meaning} about ${record}`);
-    if (record === 'canary' || meaning === 'answer' || meaning === 'refusal') return;
-    this.#callsOf(provider, record).failed += 1;
+    if (record === 'canary') return this.#canaryAnswered(provider, meaning, environment);
+    if (meaning === 'answer') return;
+    const calls = this.#callsOf(provider, record);
+    calls.failed += 1;
+    // What a canary with data confirms is the record's, and is not asked for again.
+    if (meaning === 'unverified') this.#unverifiedOf(provider, environment).push(calls);
     if (meaning === 'transient') this.#transients.set(record, this.transientsOf(record) + 1);
+  }
+
+  #canaryAnswered(provider: ProviderName, meaning: Meaning, environment: string): void {
+    const confirmed = this.#asked.get(environment) ?? [];
+    this.#unverified.delete(`${environment}/${provider}`);
+    this.#asked.delete(environment);
+    if (meaning === 'answer') for (const calls of confirmed) calls.failed -= 1;
+  }
+
+  #unverifiedOf(provider: ProviderName, environment: string): Calls[] {
+    const key = `${environment}/${provider}`;
+    const found = this.#unverified.get(key) ?? [];
+    this.#unverified.set(key, found);
+    return found;
   }
 
   #callsOf(provider: ProviderName, record: string): Calls {

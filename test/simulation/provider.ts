@@ -74,6 +74,14 @@ export class SimulatedProvider {
     const slow = this.#dice.chance(0.02);
     const lengthMs = this.#dice.between(10, slow ? request.timeoutMs * 1.1 : this.config.p99Ms);
     const result = this.#result(kind, trouble, request);
+    if (
+      record === 'canary' &&
+      result !== 'hangs' &&
+      result.kind === 'response' &&
+      (result.status === 429 || result.status === 503)
+    ) {
+      watch.fleet.canaryThrottled(this.#name);
+    }
     if (result === 'hangs' || lengthMs > request.timeoutMs) {
       await scheduler.sleep(sentAtMs + request.timeoutMs - scheduler.now());
       this.#journal.answered(this.#name, record, 'transient', environment);
@@ -178,7 +186,7 @@ function aboutOf(url: string): { record: string; kind: string } {
   return { record, kind };
 }
 
-export type Meaning = 'answer' | 'refusal' | 'transient' | 'wait';
+export type Meaning = 'answer' | 'transient' | 'wait' | 'unverified';
 
 function meaningOf(result: TransportResult, trouble: Trouble | undefined): Meaning {
   if (result.kind === 'failure' || result.status >= 500 || result.status === 403) return 'transient';
@@ -186,7 +194,7 @@ function meaningOf(result: TransportResult, trouble: Trouble | undefined): Meani
   if (trouble === 'refusing_all' || trouble === 'finding_nothing') return 'wait';
   if (result.status === 429 || result.status === 401) return 'wait';
   // Not believed, and asked for again, where the canary is not answered afterwards.
-  if (result.status === 422 || result.status === 404) return 'wait';
+  if (result.status === 422 || result.status === 404) return 'unverified';
   const text = Buffer.from(result.body).toString('utf8');
   return text.startsWith('{"found":"') && trouble === undefined ? 'answer' : 'transient';
 }

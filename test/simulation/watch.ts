@@ -11,6 +11,7 @@ import {
   type Submission,
 } from '../../lambdas/domain/model.ts';
 import { isStopped } from '../../lambdas/domain/submissions/stop.ts';
+import type { ProviderState } from '../../lambdas/domain/providers/ports.ts';
 import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
@@ -87,13 +88,22 @@ export class Watch {
     const result = await apply();
     if (method.startsWith('claimF')) this.fleet.claimed(call, result as Claim);
     if (/^(checkpoint|complete|setPrepared|finish$|reject$)/.test(method)) this.fleet.progressed(call);
-    if (port === 'providers' && method === 'block') this.fleet.blocked(call);
+    if (port === 'providers') this.#noteBlock(call, result);
     if (method === 'send') this.#noteSent(call);
     if (method === 'receive') this.#noteReceived(result as Delivery[]);
     if (method === 'reopen' && port === 'submissions') this.fleet.reopened(result as Submission);
     if (method === 'finish') await this.#finished(result as Submission);
     return result;
   };
+
+  #noteBlock({ method, args }: PortCall, result: unknown): void {
+    const [provider, order] = args as [string, number | { blockedUntilMs?: number }];
+    if (method === 'block') this.fleet.blocked(provider, order as number);
+    if (method !== 'throttle') return;
+    const { blockedUntilMs } = order as { blockedUntilMs?: number };
+    // Of many that report the same refusal one is heard.
+    if (blockedUntilMs === (result as ProviderState).blockedUntilMs) this.fleet.blocked(provider, blockedUntilMs);
+  }
 
   async #put({ args }: PortCall, apply: () => Promise<unknown>): Promise<unknown> {
     const row = args[0] as RecordRow;

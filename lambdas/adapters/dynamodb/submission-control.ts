@@ -26,9 +26,11 @@ function reopening(read: Submission, { chunks, generation, nowMs, deadlineAtMs }
     #nextCheckAtMs = ${nowMs + CHECK_AFTER_REOPEN_MS}, #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}`;
   // The order that ended it is over; one that came while it was open still stands, also for what is replayed.
   const isNewStart = generation > read.generation && !isOpen(read.state);
+  // What it has ended stays ended: messages of those records may still be on their way.
+  const ended = isNewStart && read.stop !== undefined ? expr`, #stoppedGeneration = ${read.generation}` : expr``;
   const remove = isNewStart ? expr`REMOVE #finalize, #stop` : expr`REMOVE #finalize`;
   const open = chunks.length === 0 ? expr`` : expr`DELETE #closedChunks ${new Set(chunks)}`;
-  return expr`${set} ${remove} ${open}`;
+  return expr`${set}${ended} ${remove} ${open}`;
 }
 
 /** Stopping a submission, and taking a finished one up again. */

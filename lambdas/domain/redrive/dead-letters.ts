@@ -27,7 +27,7 @@ export async function drainDeadLetters(run: Run): Promise<RedriveReport> {
 export async function clearReplayed(run: Run): Promise<void> {
   if (run.drained.size === 0) return;
   const isLate = (): boolean => run.budget.remainingMs() < run.deps.settings.reserveMs / 2;
-  const wasReplayed: Handle = async (_run, _lane, delivery) => isDrained(run, read(delivery.body));
+  const wasReplayed: Handle = async (_run, _lane, delivery) => isDrained(run, delivery, read(delivery.body));
   for (const lane of lanesOf(run)) await drainLane(run, lane, isLate, wasReplayed);
 }
 
@@ -77,7 +77,7 @@ async function drainBatch(run: Run, lane: Lane, deliveries: readonly Delivery[],
 /** True when the message may be deleted. */
 async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
   const message = read(delivery.body);
-  if (isDrained(run, message)) return true;
+  if (isDrained(run, delivery, message)) return true;
   run.examined += 1;
   run.report.looked(lane, delivery, message);
   if (message === undefined) return drainUnreadable(run, lane, delivery);
@@ -95,8 +95,11 @@ async function drainOne(run: Run, lane: Lane, delivery: Delivery): Promise<boole
   return row !== undefined && isTerminal(row.state) ? drainFailed(run, submission, row) : drainOpen(run, message, row);
 }
 
-const isDrained = ({ drained }: Run, message: RecordMessage | undefined): boolean =>
-  message !== undefined && drained.get(message.submissionId)?.has(message.recordNo) === true;
+/** True for a dead letter of a record that this run has replayed. What is not of its submission is no dead letter of it. */
+const isDrained = ({ drained }: Run, { attributes }: Delivery, message: RecordMessage | undefined): boolean =>
+  attributes['reason'] !== 'foreign_message' &&
+  message !== undefined &&
+  drained.get(message.submissionId)?.has(message.recordNo) === true;
 
 function read(body: string): RecordMessage | undefined {
   try {

@@ -16,10 +16,16 @@ type Stoppable = Pick<Submission, 'stop'>;
 export const isDraining = ({ stop }: Stoppable, nowMs: number): boolean =>
   stop !== undefined && nowMs < stop.atMs + DRAIN_MS;
 
-/** True when a worker must drop an outcome: the submission was stopped too long ago. */
-export const isTooLate = ({ stop }: Stoppable, nowMs: number): boolean =>
-  stop !== undefined && nowMs > stop.atMs + KEEP_OUTCOMES_MS;
-
-/** True when a message of this generation is stopped: a replay lifts the stop order of the generation before it. */
+/** True when a message of this generation is stopped: a replay lifts the stop order, but not for what it has ended. */
 export const isStopped = (submission: Submission, generation: number): boolean =>
-  submission.generation >= generation && submission.stop !== undefined;
+  wasEnded(submission, generation) || (submission.stop !== undefined && submission.generation >= generation);
+
+const wasEnded = ({ stoppedGeneration = -1 }: Submission, generation: number): boolean =>
+  generation <= stoppedGeneration;
+
+/** True when a worker must drop an outcome of this generation: it was stopped too long ago. */
+export const isTooLate = (submission: Submission, generation: number, nowMs: number): boolean =>
+  wasEnded(submission, generation) ||
+  (submission.stop !== undefined &&
+    submission.generation >= generation &&
+    nowMs > submission.stop.atMs + KEEP_OUTCOMES_MS);

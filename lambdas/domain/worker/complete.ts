@@ -9,7 +9,7 @@ import { MAX_QUEUE_DELAY_MS } from '../time.ts';
 import { logFieldsOf, type Item } from './deliveries.ts';
 import type { WorkerDeps } from './process-batch.ts';
 import { afterPlatformFailure, bodyOf, type Resolution, type Resolved } from './resolution.ts';
-import { isStopped, isTooLate, KEEP_OUTCOMES_MS } from '../submissions/stop.ts';
+import { isTooLate, KEEP_OUTCOMES_MS } from '../submissions/stop.ts';
 
 /** When a batch began, and whether another write fits into its invocation. */
 export interface BatchTime {
@@ -83,7 +83,7 @@ async function dropWhatIsLate(
       const next = afterPlatformFailure(resolution.carry, deps);
       return { item, resolution: { kind: 'return', reason: 'dependency_unavailable', ...next, carry: next.message } };
     }
-    const isLate = isStopped(head, item.message.generation) && isTooLate(head, deps.clock.now());
+    const isLate = isTooLate(head, item.message.generation, deps.clock.now());
     return { item, resolution: isLate ? { kind: 'discard', because: 'stopped' } : resolution };
   });
 }

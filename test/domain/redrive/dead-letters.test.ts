@@ -316,6 +316,15 @@ describe('a redrive by reason', () => {
     expect(await rig.ask({ mode: 'dead_letter_queue' })).toMatchObject({ replayed: 2 });
   });
 
+  it('leaves a message that was no record of the submission, whatever number it bears', async () => {
+    const rig = createRedriveRig();
+    await rig.seed(1);
+    await rig.finish([{ ...DEAD, recordNo: 1 }]);
+    await park(rig, encodeBody(makeRecordMessage({ generation: 1_000 })), { reason: 'foreign_message' });
+    expect(await rig.ask(byReason)).toMatchObject({ replayed: 1, deadLettersDeleted: 0 });
+    expect(left(rig)).toBe(1);
+  });
+
   it('keeps the dead letter whose record the lane did not take', async () => {
     const rig = createRedriveRig({
       hook: async ({ port, method }, proceed) =>

@@ -206,7 +206,10 @@ export function createMemorySubmissions(
       if (stored.state === 'rejected' || generation < stored.generation) return visible(stored);
       const reopened = new Set(chunks);
       stored.closedChunks = new Set([...stored.closedChunks].filter((chunk) => !reopened.has(chunk)));
-      if (generation > stored.generation && !isOpen(stored.state)) delete stored.stop;
+      if (generation > stored.generation && !isOpen(stored.state)) {
+        if (stored.stop !== undefined) stored.stoppedGeneration = stored.generation;
+        delete stored.stop;
+      }
       Object.assign(stored, { state: 'processing', generation, nextCheckAtMs: nowMs + CHECK_AFTER_REOPEN_MS });
       stored.deadlineAtMs = Math.max(stored.deadlineAtMs, deadlineAtMs);
       delete stored.finalize;
