@@ -57,7 +57,7 @@ export interface TestApi {
   /** Calls the API as the gateway would, and holds the answer against the OpenAPI document. */
   call: (method: string, path: string, call?: Call) => Promise<Answered>;
   /** Asks for a place, puts the file there, and gives its upload id. */
-  upload: (content?: string, options?: { tenant?: string; fileName?: string }) => Promise<string>;
+  upload: (content?: string | Uint8Array, options?: { tenant?: string; fileName?: string }) => Promise<string>;
 }
 
 const LIMITS: SubmitDeps['settings'] = {
@@ -80,13 +80,23 @@ export function createTestApi(
     settings?: Partial<SubmitDeps['settings']>;
     corsOrigins?: string[];
     remainingMs?: number;
+    clock?: TestClock;
+    credentials?: Readonly<Record<string, string>>;
   } = {},
 ): TestApi {
-  const clock = createTestClock();
-  const world = createMemoryWorld({ clock, ...(options.hook && { hook: options.hook }) });
+  const { clock = createTestClock() } = options;
+  const world = createMemoryWorld({
+    clock,
+    ...(options.credentials && { credentials: options.credentials }),
+    ...(options.hook && { hook: options.hook }),
+  });
   const answers = createTestAnswerMemory();
   const settings = { ...LIMITS, ...options.settings };
-  const schemas = new AcceptedSchemas(world.submissions, { record: recordSchema, responses: {} });
+  const schemas = new AcceptedSchemas(world.submissions, {
+    record: recordSchema,
+    responses: {},
+    lookups: ['domain', 'country', 'postal_code'],
+  });
   const deps = {
     ...world,
     answers,
