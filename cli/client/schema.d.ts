@@ -1043,7 +1043,7 @@ export interface operations {
                * @enum {string}
                */
               format?: 'csv' | 'ndjson' | 'json';
-              /** @description Records that the customer believes the file has. The results say whether that was right. */
+              /** @description Records that the customer believes the file has. A small file that has another number is refused. */
               expectedRecords?: number;
               /** @description The customer's own reference; it comes back in every answer. */
               reference?: string;

@@ -32,8 +32,9 @@ describe.each(samples)('the sample $file, submitted as $format', ({ file, format
     const outcome = await createPipeline().upload(bytes, file, { format });
     const { state, reason, counts } = outcome.submission;
     const prepared = PREPARED[file];
-    if (rejection && prepared === undefined) {
-      expect([state, reason, outcome.lookups]).toEqual(['rejected', rejection.code, []]);
+    const code = rejection?.code ?? (records + defects.length === 0 ? 'NO_RECORDS' : undefined);
+    if (code !== undefined && prepared === undefined) {
+      expect([state, reason, outcome.lookups]).toEqual(['rejected', code, []]);
       return;
     }
     // The reader's own tests have a higher limit of bytes than a record has here.

@@ -111,7 +111,7 @@ export function createPipeline() {
         ),
       ];
       const [failure] = steps.flatMap(({ failures }) => failures);
-      if (failure !== undefined) throw failure;
+      if (failure !== undefined) throw new Error('A slice failed.', { cause: failure });
       worked = steps.reduce((sum, { deliveries }) => sum + deliveries, 0);
     }
   }

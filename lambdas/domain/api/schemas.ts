@@ -42,7 +42,7 @@ const fileNameSchema = described(
 );
 const expectedRecordsSchema = described(
   wholeNumber(0),
-  'Records that the customer believes the file has. The results say whether that was right.',
+  'Records that the customer believes the file has. A small file that has another number is refused.',
 );
 const referenceSchema = described(
   plainText(MAX_REFERENCE_LENGTH),

@@ -6,7 +6,7 @@ import type { OnChunk } from '../source/chunk-checksums.ts';
 import type { Terms } from '../submissions/terms.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutSettings } from './deps.ts';
-import { EXAMINED_RECORDS, requireValidRecord } from './early-stop.ts';
+import { EXAMINED_RECORDS, requireExpectedCount, requireValidRecord } from './early-stop.ts';
 
 /** A submission that is being read: what comes next, from where, and where to it is sent. */
 export interface Reading {
@@ -35,6 +35,7 @@ export async function beginReading(claimed: Claimed): Promise<Reading> {
   const { checksums, onChunk } = collect();
   const batches = readSource(deps, submission, start, { dialect, onChunk });
   const { items, ended } = await readBeginning(batches, submission.terms, settings);
+  if (ended) requireExpectedCount(submission, items.length);
   await requireValidRecord(deps, submission, items, dialect?.header);
   const wanted = ended && items.length <= settings.smallLaneThreshold ? await laneOfSmallFile(claimed) : 'bulk';
   const lane = await deps.submissions.decideLane(submission.submissionId, owner, wanted);

@@ -18,6 +18,26 @@ interface Fault {
   remedy: string | undefined;
 }
 
+/** Refuses a file that was read to its end and has no record, or not as many as the customer expects. Throws UnreadableSourceError. */
+export function requireExpectedCount(
+  { terms, expectedRecords }: Pick<Submission, 'terms' | 'expectedRecords'>,
+  records: number,
+): void {
+  if (terms.mapping === undefined) return;
+  if (expectedRecords !== undefined && expectedRecords !== records) {
+    throw new UnreadableSourceError(
+      'COUNT_MISMATCH',
+      `The file has ${grouped(records)} records; ${grouped(expectedRecords)} are expected. Check whether it is complete and has its line ends ` +
+        '(curl keeps them with --data-binary), or correct expectedRecords.',
+    );
+  }
+  if (records > 0) return;
+  throw new UnreadableSourceError(
+    'NO_RECORDS',
+    'The file has no records. Check whether it is complete and has its line ends (curl keeps them with --data-binary).',
+  );
+}
+
 /**
  * Refuses a file of whose first records none is valid: one sentence now says more than as many failures later.
  *

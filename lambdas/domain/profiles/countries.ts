@@ -18,8 +18,18 @@ import tr from 'i18n-iso-countries/langs/tr.json' with { type: 'json' };
 /** Languages whose country names are known, in the order in which a name that means two countries is decided. */
 const LANGUAGES = [en, de, fr, es, it, nl, pt, pl, sv, da, no, fi, cs, tr, ja];
 
-/** Codes in use beside ISO 3166-1: reserved for the United Kingdom, and of the European Union for Greece. */
-const IN_USE: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
+/** Codes and names in use beside those of the package, folded: UK is reserved for the United Kingdom, EL is Greece in the European Union. */
+const IN_USE: Readonly<Record<string, string>> = {
+  UK: 'GB',
+  EL: 'GR',
+  'U K': 'GB',
+  // Short forms that the package lacks.
+  'ETATS UNIS': 'US',
+  'STATI UNITI': 'US',
+  ENGLAND: 'GB',
+  SCOTLAND: 'GB',
+  WALES: 'GB',
+};
 
 const fold = (name: string): string =>
   name

@@ -21,6 +21,9 @@ export type UnreadableCode =
   | 'FILE_CHANGED'
   | 'FILE_MISSING'
   | 'TOO_MANY_RECORDS'
+  | 'NO_RECORDS'
+  /** The file has not as many records as were expected. */
+  | 'COUNT_MISMATCH'
   /** None of the first records is valid. */
   | 'NO_VALID_RECORDS';
 

@@ -56,3 +56,27 @@ test('a file of two records, or one that an earlier version accepted, is worked 
   await rig.run();
   expect(rig.sent()).toHaveLength(5);
 });
+
+describe('a file that was read to its end', () => {
+  const counted = async (expectedRecords: number, rows: number) => {
+    const rig = createFanOutRig();
+    await rig.submit(
+      fileOf(rows, () => 'a.example'),
+      { terms: termsOf(), expectedRecords },
+    );
+    await rig.run();
+    return rig.stored();
+  };
+
+  test('is refused where it has not as many records as are expected', async () => {
+    expect((await counted(3, 2)).rejection).toMatchObject({
+      code: 'COUNT_MISMATCH',
+      detail: expect.stringContaining('has 2 records; 3 are expected'),
+    });
+    expect((await counted(2, 2)).state).toBe('processing');
+  });
+
+  test('is refused where it has none', async () => {
+    expect((await ran('record_id,domain\n')).stored().rejection).toMatchObject({ code: 'NO_RECORDS' });
+  });
+});

@@ -54,6 +54,8 @@ const CASES: Readonly<Record<Normaliser, readonly (readonly [string, string, str
     ['日本', 'JP'],
     ['UK', 'GB'],
     ['EL', 'GR'],
+    ['États-Unis', 'US'],
+    ['England', 'GB'],
     ['Atlantis', 'Atlantis'],
     ['', ''],
   ],
