@@ -1,11 +1,6 @@
 import { createPipeline, type Outcome } from '../support/pipeline.ts';
 import { COMPANIES } from './corpus/corpus.ts';
-import { CRM } from './corpus/crm.ts';
-import { DATABASES } from './corpus/databases.ts';
-import { SPREADSHEETS } from './corpus/spreadsheets.ts';
-import { STATISTICS } from './corpus/statistics.ts';
-
-const CORPUS = [...CRM, ...SPREADSHEETS, ...DATABASES, ...STATISTICS];
+import { CORPUS } from './corpus/index.ts';
 
 /** What was checked and looked up. */
 const usedOf = ({ succeeded }: Outcome) => succeeded.map(({ used, record }) => used ?? record);
