@@ -112,12 +112,21 @@ describe('the generated client', () => {
 
 describe('the gateway', () => {
   const url = (operation: Operation): string =>
-    `${sluice.apiUrl}${operation.path.replace('{id}', submission.id).replace('{recordNo}', '1')}`;
+    `${sluice.apiUrl}${operation.path.replace('{id}', submission.id).replace('{recordNo}', '1').replace('{name}', 'crm')}`;
   const authorization = (): string => `Bearer ${sluice.tenants[0]?.apiKey ?? ''}`;
+
+  test('stores a profile and answers with it', async () => {
+    const profile = { columns: { domain: 'Website' } };
+    const headers = { authorization: authorization(), 'content-type': 'application/json' };
+    const stored = await fetch(url(OPERATIONS.putProfile), { method: 'PUT', headers, body: JSON.stringify(profile) });
+    expect([stored.status, await stored.json()]).toMatchObject([200, { name: 'crm', version: 1, profile }]);
+    const listed = await fetch(url(OPERATIONS.listProfiles), { headers });
+    expect(await listed.json()).toMatchObject({ items: [{ name: 'crm', version: 1 }] });
+  });
 
   test.each(OPERATION_IDS)('answers methods that the path of %s does not have, and HEAD', async (id) => {
     const operation: Operation = OPERATIONS[id];
-    const wrong = await fetch(url(operation), { method: 'DELETE', headers: { authorization: authorization() } });
+    const wrong = await fetch(url(operation), { method: 'PATCH', headers: { authorization: authorization() } });
     expect([wrong.status, await wrong.json()]).toMatchObject([405, { code: 'method_not_allowed' }]);
     expect(wrong.headers.get('allow')).toContain(operation.method);
     if (operation.method !== 'GET') return;

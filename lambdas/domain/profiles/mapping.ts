@@ -32,7 +32,8 @@ export interface Mapping {
   duplicates?: 'reject_later';
 }
 
-export const DEFAULT_STEPS: readonly Normaliser[] = ['trim'];
+/** Of a field for which the profile names none. */
+const DEFAULT_STEPS: readonly Normaliser[] = ['trim'];
 
 /** The field by which postal codes are normalised. */
 const COUNTRY_FIELD = 'country';
