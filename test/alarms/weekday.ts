@@ -39,8 +39,7 @@ export async function liveThroughADay(stage: SynthesizedStage, seed = 1): Promis
     noise: {
       flakyShare: 0.003,
       duplicateShare: 0.01,
-      // What is still refused after the tries of the SDK.
-      throttles: [{ share: 0.05, fromMs: throttleMs, toMs: throttleMs + 60_000 }],
+      throttles: [{ share: 0.2, fromMs: throttleMs, toMs: throttleMs + 60_000 }],
     },
   });
   const traffic = new Traffic(simulation);

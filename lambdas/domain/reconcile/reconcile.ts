@@ -20,11 +20,20 @@ export interface ReconcileReport {
 
 /**
  * One run of the backstop: what got stuck or lost moves on, and the figures that alarms and admission go by are taken. In normal
- * operation it finds nothing to do: every step of the pipeline hands over to the next by itself.
- *
- * @throws DependencyUnavailableError when not even the open submissions could be listed.
+ * operation it finds nothing to do: every step of the pipeline hands over to the next by itself. A dependency that is unavailable ends the
+ * run early and is no error: the next run is a minute away, and `NotRunning` rings when none of them gets through.
  */
 export async function reconcile(deps: ReconcileDeps, budget: TimeBudget): Promise<ReconcileReport> {
+  try {
+    return await reconcileOnce(deps, budget);
+  } catch (error) {
+    if (!isPassingFailure(error)) throw error;
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', error });
+    return { submissions: 0, postponed: 0, actions: 0 };
+  }
+}
+
+async function reconcileOnce(deps: ReconcileDeps, budget: TimeBudget): Promise<ReconcileReport> {
   const snapshot = await takeSnapshot(deps);
   await deps.admission.saveBacklog(snapshot.backlog);
   const thresholds = lossThresholds(deps, snapshot);

@@ -1,6 +1,7 @@
 import { tally } from '../../../lambdas/domain/ledger/ledger.ts';
 import { settle } from '../../../lambdas/domain/ledger/settlement.ts';
 import { reconcile } from '../../../lambdas/domain/reconcile/reconcile.ts';
+import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { isOpen } from '../../../lambdas/domain/model.ts';
 import { EXPIRES_AT_SECONDS, makeRow, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { START_MS } from '../../support/memory/index.ts';
@@ -377,6 +378,22 @@ describe('one run', () => {
     await rig.clock.advance(MINUTE_MS);
     expect(await rig.run()).toEqual({ submissions: 1, postponed: 0, actions: 1 });
     expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([{ submissionId: 'sub_bad', error }]);
+  });
+
+  it('ends early, and not as an error, while its table is throttled; the next one does the work', async () => {
+    let isThrottled = true;
+    const rig = createReconcileRig({
+      hook: ({ method }, proceed) => {
+        if (isThrottled && method === 'listOpen') throw new DependencyUnavailableError('Throttled.');
+        return proceed();
+      },
+    });
+    await rig.seed(3);
+    expect(await rig.minutes(1)).toEqual([{ submissions: 0, postponed: 0, actions: 0 }]);
+    expect(rig.world.telemetry.named('reconciled')).toEqual([]);
+    expect(rig.world.telemetry.named('unexpected_error')).toMatchObject([{ level: 'warn' }]);
+    isThrottled = false;
+    expect(await rig.minutes(1)).toMatchObject([{ submissions: 1 }]);
   });
 
   it('does nothing to a submission for which there is no time', async () => {
