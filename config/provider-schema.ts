@@ -4,6 +4,7 @@ import { SluiceError } from '../lambdas/domain/errors.ts';
 import { isSafeBaseUrl, type AnswerClass, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
 import { declarationSchema, fieldsOfSchema } from '../lambdas/domain/profiles/record-fields.ts';
 import { prepareProviders } from '../lambdas/domain/providers/provider.ts';
+import { schemaSetOf } from '../lambdas/domain/submissions/schemas.ts';
 import { between, ConfigError, describeIssue, matching, whole } from './fields.ts';
 
 const ANSWER_CLASSES = {
@@ -87,7 +88,20 @@ export function checkConfiguration(providers: readonly unknown[], recordSchema: 
   if (recordProblems.length > 0 || !form.success) throw new ConfigError('config/record.schema.json', recordProblems);
   const problems = providerProblems(providers, Object.keys(form.output.properties));
   if (problems.length > 0) throw new ConfigError('config/providers.ts', problems);
+  const bytes = schemasBytes(form.output, v.parse(v.array(providerSchema), providers));
+  if (bytes > MAX_SCHEMAS_BYTES) {
+    const sizes = `The record schema and the response schemas have ${bytes} bytes together, and at most ${MAX_SCHEMAS_BYTES} can be stored`;
+    throw new ConfigError('config/record.schema.json and config/providers.ts', [
+      `${sizes}: leave out what is not checked, like descriptions and properties that no result needs`,
+    ]);
+  }
 }
+
+/** Every set of schemas is stored in one item, of which DynamoDB takes 400 KB; the rest is for its key. */
+const MAX_SCHEMAS_BYTES = 400_000;
+
+const schemasBytes = (record: JsonSchema, providers: readonly ProviderConfig[]): number =>
+  Buffer.byteLength(JSON.stringify(schemaSetOf(record, providers)));
 
 /** What is wrong with the keywords by which the record schema says what a profile may do. */
 function declarationProblems(schema: v.InferOutput<typeof recordSchemaForm>): string[] {

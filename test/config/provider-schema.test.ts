@@ -106,6 +106,13 @@ describe('config/providers.ts', () => {
     expect(withProvider({ burst: 0, retries: 3, name: 'weather' })).toThrow(/- weather: burst[^]*- weather: retries/);
   });
 
+  it('is refused where its schemas do not fit into an item beside the record schema', () => {
+    const described = (bytes: number) => withSchema({ description: 'x'.repeat(bytes) });
+    expect(withProvider(described(380_000))).not.toThrow();
+    expect(withProvider(described(400_000))).toThrow(ConfigError);
+    expect(withProvider(described(400_000))).toThrow(/have 4\d{5} bytes together, and at most 400000 .*: leave out/);
+  });
+
   it('is refused without providers', () => {
     expect(() => checkConfiguration([], recordSchema)).toThrow('PROVIDERS is empty: list at least one provider');
   });
