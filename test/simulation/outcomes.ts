@@ -23,6 +23,9 @@ const MUST_END: Readonly<Record<RecordKind, string>> = {
   poison: 'dead_lettered worker_crashed',
 };
 
+/** Kinds of which no record is valid: a file that has only those is refused. */
+const NEVER_VALID: ReadonlySet<RecordKind> = new Set(['invalid', 'malformed', 'oversize']);
+
 /** Names of the records that nothing but a cancellation may keep from succeeding. */
 export const recordsThatMustSucceed = ({ submissions }: Plan): Set<string> =>
   new Set(
@@ -65,6 +68,10 @@ async function checkSubmission(
   if (plan.file === 'unreadable' || plan.file === 'header_only') {
     const isRight = rows.size === 0 && (state === 'rejected' || state === 'complete' || state === 'cancelled');
     return isRight ? undefined : wrong('files without records', `it ended ${state} with ${rows.size} rows`);
+  }
+  if (submission.rejection?.code === 'NO_VALID_RECORDS') {
+    const mayBeValid = plan.kinds.some((kind) => !NEVER_VALID.has(kind));
+    return mayBeValid ? wrong('good records succeed', 'it was rejected, and has valid records') : undefined;
   }
   if (state === 'expired') return wrong('every submission ends', 'it passed its deadline');
   checkCounts(world, submission, rows, wrong);

@@ -1,13 +1,17 @@
 import { AcceptedSchemas } from '../../lambdas/domain/submissions/schemas.ts';
-import { TERMS_OF_0_1_0 } from '../../lambdas/domain/submissions/terms.ts';
+import { resolveProfile } from '../../lambdas/domain/profiles/profile.ts';
+import recordSchema from '../../config/record.schema.json' with { type: 'json' };
+import { READER_VERSION, TERMS_OF_0_1_0 } from '../../lambdas/domain/submissions/terms.ts';
 import { encodeBody, MESSAGE_VERSION } from '../../lambdas/domain/queues/messages.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { makeSubmission } from '../support/factories.ts';
-import { fileOf, MAX_RECORD_BYTES } from './files.ts';
+import { fileOf, isMapped, MAX_RECORD_BYTES } from './files.ts';
 import { DEADLINE_MS, SCHEMAS } from './functions.ts';
 import type { SubmissionPlan } from './plan.ts';
 
 const ACCEPTED = new AcceptedSchemas({ keepSchemas: async () => undefined, getSchemas: async () => SCHEMAS }, SCHEMAS);
+
+const { mapping: MAPPING } = resolveProfile({}, recordSchema);
 
 const DAY_MS = 86_400_000;
 const RETENTION_DAYS = 30;
@@ -25,6 +29,7 @@ export async function accept(world: MemoryWorld, plan: SubmissionPlan, nowMs: nu
     source: { key, ...world.objects.seed(key, fileOf(plan)) },
     terms: {
       ...TERMS_OF_0_1_0,
+      ...(isMapped(plan) && { readerVersion: READER_VERSION, mapping: MAPPING }),
       maxRecordBytes: MAX_RECORD_BYTES,
       providers: ['company', 'geo'],
       schemas: ACCEPTED.hash,
