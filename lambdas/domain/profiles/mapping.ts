@@ -102,6 +102,7 @@ function ruleFor(name: string, { from = name, steps, ...rest }: FieldRule, colum
 
 /** True where the first or last character may be one that `trim` takes away. */
 function mayBeTrimmed(text: string): boolean {
+  if (text === '') return false;
   const first = text.charCodeAt(0);
   const last = text.charCodeAt(text.length - 1);
   return first <= 0x20 || last <= 0x20 || first >= 0x85 || last >= 0x85;
@@ -149,16 +150,20 @@ export function createMapper({ fields: rules, nullTexts = [] }: Mapping): Mapper
     return typeof country === 'string' ? { country } : {};
   };
 
+  /** The common case, decided at little cost: text under its own name, to which nothing is to be done. */
+  const isPlainText = (rule: Rule, fields: Fields): boolean => {
+    if (rule.column !== rule.name || rule.steps !== undefined || rule.type !== undefined || nulls.size > 0)
+      return false;
+    const sent = fields[rule.column];
+    return typeof sent === 'string' && !mayBeTrimmed(sent);
+  };
+
   return (fields, recordNo, header) => {
     const all = planOf(header ?? Object.keys(fields));
-    let used: Record<string, unknown> | undefined;
-    for (const rule of all) {
-      const value = valueOf(rule, fields, recordNo, all);
-      if (value === fields[rule.name]) continue;
-      used ??= {};
-      break;
-    }
-    if (used === undefined) return undefined;
+    const isAsSent = (rule: Rule): boolean =>
+      isPlainText(rule, fields) || valueOf(rule, fields, recordNo, all) === fields[rule.name];
+    if (all.every(isAsSent)) return undefined;
+    const used: Record<string, unknown> = {};
     for (const rule of all) {
       const value = valueOf(rule, fields, recordNo, all);
       if (value !== undefined) used[rule.name] = value;
