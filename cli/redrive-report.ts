@@ -11,6 +11,7 @@ export const reportSchema = v.object({
   replayed: v.number(),
   byReason: counts,
   submissions: v.number(),
+  givenUp: v.optional(v.number(), 0),
   providerCalls: counts,
   seconds: v.number(),
   skipped: counts,
@@ -69,6 +70,12 @@ export function describeReport(report: Report): string[] {
   const { dryRun, replayed, submissions, seconds, unsent } = report;
   const of = submissions > 0 ? ` of ${submissions} submission${submissions === 1 ? '' : 's'}` : '';
   const lines = [dryRun ? 'Dry run: nothing was changed.' : 'Done.'];
+  if (report.givenUp > 0) {
+    lines.push(
+      `The submission ${dryRun ? 'would end' : 'ends'} as rejected within ten minutes, unless its results can be verified by then.`,
+    );
+    return lines;
+  }
   lines.push(`${replayed} record${replayed === 1 ? '' : 's'}${of} ${dryRun ? 'would be' : 'were'} replayed.`);
   lines.push(
     ...table(report.byReason, (code) =>

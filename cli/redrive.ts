@@ -22,6 +22,7 @@ const USAGE = `Usage: npm run redrive -- <what to replay> [--execute] [--functio
   --after TIME         that failed after this time, like 2026-01-31T12:00:00Z
   --before TIME        and before this one
   --mode dead_letter_queue   drains the dead-letter queues: also what crashed and what cannot be read
+  --mode give_up       with --submission: ends it without results where they cannot be verified, as the runbook says
   --rate N             records per second at most (default: what the slowest provider takes)
   --force              also records that a replay cannot help
   --execute            do it; without it, it is only counted

@@ -99,6 +99,8 @@ export interface Submission {
   stop?: StopOrder;
   /** The newest generation that a stop order has ended: a replay lifts the order, not what it ended. */
   stoppedGeneration?: number;
+  /** An operator gave up the results of this generation: where they cannot be verified, it ends without them. */
+  givenUpGeneration?: number;
   /** True until the fan-out message is known to be sent. */
   outboxPending: boolean;
   /** Raised by every replay; results of version n were made from generation n - 1 or later. */

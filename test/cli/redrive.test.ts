@@ -182,3 +182,13 @@ test('dead letters are listed by what they stand for', async () => {
   expect(text).toMatch(/bulk +sub_1 record 7 +attempts_exhausted +sent 1970-01-01T00:00Z/);
   expect(text).toMatch(/small +unreadable message m2 +moved by SQS/);
 });
+
+test('a submission whose results are lost is given up, and the answer says what becomes of it', async () => {
+  const args = ['--mode', 'give_up', '--submission', 'sub_1'];
+  const counted = await run(args, [answer({ givenUp: 1 })]);
+  expect(counted.asked[0]?.event).toEqual({ mode: 'give_up', submissionId: 'sub_1', dryRun: true });
+  expect(counted.text).toMatch(/nothing was changed[^]*would end as rejected/);
+
+  const done = await run([...args, '--execute'], [answer({ dryRun: false, givenUp: 1 })]);
+  expect(done.text).toMatch(/^Done\.\nThe submission ends as rejected within ten minutes, unless/);
+});

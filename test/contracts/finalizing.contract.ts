@@ -29,6 +29,41 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
     return world;
   };
 
+  describe('ending without results', () => {
+    const rejection = { code: 'RESULTS_LOST', detail: 'Lost.' };
+
+    test('is what its owner may do, and leaves the results of before', async () => {
+      const { submissions } = await finalizing();
+      await submissions.claimFinalize(claim('a'));
+
+      await expect(
+        submissions.finishWithoutResults(SUBMISSION_ID, 'b', rejection, START_MS + 9),
+      ).rejects.toBeInstanceOf(LeaseLostError);
+      await submissions.finishWithoutResults(SUBMISSION_ID, 'a', rejection, START_MS + 9);
+
+      const stored = await submissions.get(SUBMISSION_ID);
+      expect(stored).toMatchObject({ state: 'rejected', rejection, resultsVersion: 0, updatedAtMs: START_MS + 9 });
+      expect(stored?.nextCheckAtMs).toBeUndefined();
+      expect((await submissions.listOpen({ limit: 10 })).items).toEqual([]);
+    });
+
+    test('is ordered for the generation whose results are due, and for no other', async () => {
+      const { submissions } = await finalizing();
+
+      expect(await submissions.giveUpResults(SUBMISSION_ID, 1)).toBe(false);
+      expect(await submissions.giveUpResults(SUBMISSION_ID, 0)).toBe(true);
+      expect(await submissions.get(SUBMISSION_ID)).toMatchObject({ state: 'finalizing', givenUpGeneration: 0 });
+      expect(await submissions.giveUpResults('sub_unknown', 0)).toBe(false);
+    });
+
+    test('is not ordered for what has ended', async () => {
+      const { submissions } = await finished();
+
+      expect(await submissions.giveUpResults(SUBMISSION_ID, 0)).toBe(false);
+      expect((await submissions.get(SUBMISSION_ID))?.givenUpGeneration).toBeUndefined();
+    });
+  });
+
   describe('closing chunks', () => {
     test('closings at the same moment all count, and each only once', async () => {
       const { submissions } = await having(makeProcessing(3000));

@@ -5,7 +5,7 @@ import { expr, isIn, type Expression } from './expression.ts';
 import { openShardOf } from './submission-item.ts';
 import { MAX_ROUNDS, missing, type SubmissionTable } from './submission-table.ts';
 
-type Control = Pick<SubmissionStore, 'requestStop' | 'reopen'>;
+type Control = Pick<SubmissionStore, 'requestStop' | 'giveUpResults' | 'reopen'>;
 type Reopening = Parameters<SubmissionStore['reopen']>[1];
 
 /** A reopened submission is looked at this much later, so that a replay that dies at once is noticed. */
@@ -50,6 +50,15 @@ export function submissionControl(table: SubmissionTable): Control {
         }
       }
       throw new DependencyUnavailableError(`The stop order of ${submissionId} could not be written: too many races.`);
+    },
+
+    async giveUpResults(submissionId, generation) {
+      const { applied } = await table.change(
+        submissionId,
+        expr`SET #givenUpGeneration = ${generation}`,
+        expr`#state = ${'finalizing'} AND #generation = ${generation}`,
+      );
+      return applied;
     },
 
     async reopen(submissionId, change) {

@@ -6,7 +6,7 @@ import { isFree, leaseEnd, mustOwn, present, type SubmissionTable } from './subm
 
 type Finalize = Pick<
   SubmissionStore,
-  'closeChunks' | 'beginFinalizing' | 'claimFinalize' | 'checkpointFinalize' | 'finish'
+  'closeChunks' | 'beginFinalizing' | 'claimFinalize' | 'checkpointFinalize' | 'finish' | 'finishWithoutResults'
 >;
 
 const LEASE = expr`#finalize`;
@@ -73,6 +73,16 @@ export function submissionFinalize(table: SubmissionTable): Finalize {
         expr`SET #state = ${state}, #resultsVersion = ${resultsVersion}, #finalCounts = ${counts},
           #finalize.#leaseUntilMs = ${GIVEN_UP_MS}, #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}
           REMOVE #nextCheckAtMs, #openShard`,
+        expr`#state = ${'finalizing'} AND #finalize.#leaseOwner = ${owner}`,
+      );
+      return mustOwn(changed, 'finalize', owner, submissionId);
+    },
+
+    async finishWithoutResults(submissionId, owner, rejection, nowMs) {
+      const changed = await table.change(
+        submissionId,
+        expr`SET #state = ${'rejected'}, #rejection = ${rejection}, #finalize.#leaseUntilMs = ${GIVEN_UP_MS},
+          #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs} REMOVE #nextCheckAtMs, #openShard`,
         expr`#state = ${'finalizing'} AND #finalize.#leaseOwner = ${owner}`,
       );
       return mustOwn(changed, 'finalize', owner, submissionId);

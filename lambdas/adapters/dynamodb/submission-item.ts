@@ -106,6 +106,7 @@ const headSchema = v.object({
   closedChunks: numberSet,
   stop: v.exactOptional(v.object({ kind: stopKind, atMs: v.number() })),
   stoppedGeneration: v.exactOptional(v.number()),
+  givenUpGeneration: v.exactOptional(v.number()),
   outboxPending: v.boolean(),
   generation: v.number(),
   resultsVersion: v.number(),

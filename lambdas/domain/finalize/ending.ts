@@ -79,6 +79,32 @@ export async function finishResults(
   await afterFinish(deps, finished);
 }
 
+const RESULTS_LOST = {
+  code: 'RESULTS_LOST',
+  detail:
+    'What was sent, or what came of it, was lost on our side and cannot be restored, so no results can be written. Submit the file again.',
+};
+
+/** Ends a submission whose results cannot be verified, as an operator has ordered: nothing is published. Results of before stay. */
+export async function finishWithoutResults({ deps, submission, lease }: Finalizing): Promise<void> {
+  const { submissionId, tenantId, lane, generation, fanOut, createdAtMs } = submission;
+  const nowMs = deps.clock.now();
+  const finished = await deps.submissions.finishWithoutResults(submissionId, lease.owner, RESULTS_LOST, nowMs);
+  deps.telemetry.emit({
+    name: 'submission_finished',
+    level: 'warn',
+    submissionId,
+    tenantId,
+    ...(lane && { lane }),
+    outcome: finished.state,
+    reason: RESULTS_LOST.code,
+    generation,
+    count: fanOut.records,
+    durationMs: nowMs - createdAtMs,
+  });
+  await afterFinish(deps, finished);
+}
+
 /** What follows the end of a submission. Repeated when the invocation that ended it died before this. */
 export async function afterFinish(deps: FinalizeDeps, submission: Submission): Promise<void> {
   if (isOpen(submission.state)) return;

@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../errors.ts';
+import { LeaseLostError, unverifiedInputIn } from '../errors.ts';
 import type { FinalizeMessage } from '../queues/messages.ts';
 import { chunkCount, type Submission } from '../model.ts';
 import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
@@ -6,7 +6,7 @@ import { dialectOf } from '../source/source.ts';
 import type { TimeBudget } from '../time.ts';
 import { deliverCallback } from './callback.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';
-import { afterFinish, finishResults } from './ending.ts';
+import { afterFinish, finishResults, finishWithoutResults } from './ending.ts';
 import { FinalizeLease } from './lease.ts';
 import { readPartManifest, writePartManifest, type PartManifest } from './manifest.ts';
 import { writePart, type OpenChunk, type PartRange } from './part.ts';
@@ -36,7 +36,21 @@ export async function finalizeSlice(deps: FinalizeDeps, message: FinalizeMessage
     await work(finalizing, message, sliceTimer(deps.clock, budget, deps.settings));
   } catch (error) {
     if (!isPassing(error)) throw error;
-    await giveBack(deps, message, finalizing, error);
+    const cause = await endIfGivenUp(finalizing, error);
+    if (cause !== undefined) await giveBack(deps, message, finalizing, cause);
+  }
+}
+
+/** Ends what an operator has given up and what still cannot be verified. Answers why it goes on, where it does. */
+async function endIfGivenUp(finalizing: Finalizing | undefined, cause: Error): Promise<Error | undefined> {
+  const isGivenUp = finalizing?.submission.givenUpGeneration === finalizing?.submission.generation;
+  if (finalizing === undefined || !isGivenUp || unverifiedInputIn(cause) === undefined) return cause;
+  try {
+    await finishWithoutResults(finalizing);
+    return undefined;
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+    return error;
   }
 }
 

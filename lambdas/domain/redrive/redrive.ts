@@ -4,6 +4,7 @@ import type { Submission } from '../model.ts';
 import { PACE_SHARE } from '../providers/config.ts';
 import { grantedShare } from '../providers/slots.ts';
 import { clearReplayed, drainDeadLetters } from './dead-letters.ts';
+import { giveUpResults } from './give-up.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { isKnownReason, REASON_CODES } from '../reasons.ts';
 import { parseRedriveRequest, RedriveRequestError, type RedriveRequest } from './request.ts';
@@ -46,6 +47,7 @@ export async function redrive(deps: RedriveDeps, event: unknown, budget: TimeBud
     drained: new Map<string, ReadonlySet<number>>(),
   };
   if (request.mode === 'dead_letter_queue') return drainDeadLetters(run);
+  if (request.mode === 'give_up') return giveUpResults(run);
   const nextCursor = await redriveRecords(run);
   await clearReplayed(run);
   return report.finish(nextCursor);

@@ -27,7 +27,7 @@ export const MAX_REDRIVES = 3;
 const MAX_RECORDS = 1_000_000;
 
 const requestSchema = v.strictObject({
-  mode: v.optional(v.picklist(['records', 'dead_letter_queue']), 'records'),
+  mode: v.optional(v.picklist(['records', 'dead_letter_queue', 'give_up']), 'records'),
   submissionId: v.optional(v.string()),
   tenantId: v.optional(v.string()),
   reason: v.optional(reasonList),
@@ -53,7 +53,7 @@ export type RedriveRequest = v.InferOutput<typeof requestSchema>;
 
 const FIELDS = Object.keys(requestSchema.entries);
 const ALLOWED: Readonly<Record<string, string>> = {
-  mode: 'records or dead_letter_queue',
+  mode: 'records, dead_letter_queue or give_up',
   submissionId: 'the id of a submission, like sub_01J…',
   tenantId: 'the id of a tenant',
   reason: `one or a list of ${REASON_CODES.join(', ')}, or another code that records carry`,
@@ -91,6 +91,14 @@ export function parseRedriveRequest(event: unknown, providers: readonly string[]
   if (mode === 'records' && selectors.every((selector) => selector === undefined)) {
     throw new RedriveRequestError(
       'Nothing is selected: set at least one of submissionId, tenantId, reason, provider, finishedAfter or lane.',
+    );
+  }
+  if (
+    mode === 'give_up' &&
+    (submissionId === undefined || selectors.some((each) => each !== undefined && each !== submissionId))
+  ) {
+    throw new RedriveRequestError(
+      'mode is "give_up": set submissionId, and no other selector. It ends one submission without results.',
     );
   }
   return request;

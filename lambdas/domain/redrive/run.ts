@@ -52,6 +52,8 @@ export interface RedriveReport {
   replayed: number;
   byReason: Partial<Record<ReasonCode | 'unreadable_message', number>>;
   submissions: number;
+  /** Submissions of which the results are given up. */
+  givenUp?: number;
   /** Calls that the replay needs: answers that were paid for are kept. */
   providerCalls: Record<string, number>;
   /** How long the calls take at the paced rate, or the sending at the rate that was asked for. */

@@ -102,7 +102,16 @@ export interface SubmissionStore {
     owner: string,
     end: { state: ClosedState; resultsVersion: number; counts: Counts; nowMs: number },
   ): Promise<Submission>;
+  /** `finalizing` to `rejected`, without new results; removes it from the open index. Throws LeaseLostError when `owner` lost the lease. */
+  finishWithoutResults(
+    submissionId: string,
+    owner: string,
+    rejection: { code: string; detail: string },
+    nowMs: number,
+  ): Promise<Submission>;
 
+  /** Notes that an operator gave up the results of a generation that is `finalizing`. False, and nothing changes, where it is not. */
+  giveUpResults(submissionId: string, generation: number): Promise<boolean>;
   /**
    * Sets the stop order of an open submission unless one is set; `cancelled` also moves a state other than `finalizing` to
    * `cancelling`. Returns the item as stored.

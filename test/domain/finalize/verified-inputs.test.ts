@@ -158,6 +158,85 @@ describe('results', () => {
   });
 });
 
+describe('results that an operator has given up', () => {
+  const giveUp = async (rig: FinalizeRig): Promise<boolean> =>
+    rig.world.submissions.giveUpResults(SUBMISSION_ID, rig.stored().generation);
+
+  it('end without a publication when the file is gone: rejected, the tenant freed, the callback told', async () => {
+    const rig = await worked(300);
+    await rig.world.admission.setOpenWork(TENANT_ID, { submissionId: SUBMISSION_ID, records: 300 });
+    rig.world.objects.delete(SOURCE_KEY);
+    await slice(rig);
+    expectNothingPublished(rig);
+
+    expect(await giveUp(rig)).toBe(true);
+    await rig.finalize();
+
+    expect(rig.stored()).toMatchObject({ state: 'rejected', resultsVersion: 0, rejection: { code: 'RESULTS_LOST' } });
+    expect(rig.world.objects.keys().filter((key) => key.endsWith('manifest.json'))).toEqual([]);
+    expect(await rig.world.admission.openWork(TENANT_ID)).toEqual([]);
+    expect(rig.world.telemetry.named('submission_finished')).toMatchObject([
+      { level: 'warn', outcome: 'rejected', reason: 'RESULTS_LOST' },
+    ]);
+  });
+
+  it('end when rows of succeeded records are gone for good', async () => {
+    let areGone = false;
+    const rig = await worked(300, async (call, apply) => {
+      const result = await apply();
+      return areGone && call.method === 'chunkRows' ? [] : result;
+    });
+    areGone = true;
+    await slice(rig);
+
+    await giveUp(rig);
+    await rig.finalize();
+
+    expect(rig.stored().state).toBe('rejected');
+  });
+
+  it('are published all the same when everything is there again', async () => {
+    const rig = await worked(300);
+    rig.world.objects.delete(SOURCE_KEY);
+    await slice(rig);
+
+    await giveUp(rig);
+    rig.world.objects.seed(SOURCE_KEY, makeCsv(300));
+    await rig.finalize();
+
+    expect(rig.stored()).toMatchObject({ state: 'complete', finalCounts: { succeeded: 300 } });
+  });
+
+  it('wait on while the file may not be read: that passes', async () => {
+    let isDenied = false;
+    const rig = await worked(300, async (call, apply) => {
+      if (!isDenied || call.port !== 'objects' || call.method !== 'read') return apply();
+      throw new DependencyMisconfiguredError('Denied.', { action: 's3:GetObject', resource: SOURCE_KEY });
+    });
+    isDenied = true;
+
+    await giveUp(rig);
+    await slice(rig);
+
+    expectNothingPublished(rig);
+  });
+
+  it('of an earlier generation are no order for this one', async () => {
+    const rig = await worked(300);
+    await giveUp(rig);
+    const { deadlineAtMs } = rig.stored();
+    const nowMs = rig.clock.now();
+    const { submissions } = rig.world;
+    await submissions.reopen(SUBMISSION_ID, { chunks: [], generation: 1, nowMs, deadlineAtMs });
+    await submissions.beginFinalizing(SUBMISSION_ID, 2, nowMs);
+    rig.world.objects.delete(SOURCE_KEY);
+
+    await slice(rig);
+
+    expect(rig.stored().state).toBe('finalizing');
+  });
+});
+
 describe('what is sent again', () => {
   it('is not made of a chunk that fails its checksum', async () => {
     const damage = damaged(10_000);

@@ -26,6 +26,8 @@ describe('a request', () => {
     [{ finishedAfter: 'yesterday' }, 'finishedAfter is "yesterday": set a time like 2026-01-31T12:00:00Z.'],
     [{ tenantId: 'Acme Ltd' }, 'tenantId is "Acme Ltd": set the id of a tenant.'],
     [{ provider: 'weather' }, 'provider is "weather": use one of company, geo.'],
+    [{ mode: 'give_up' }, 'mode is "give_up": set submissionId, and no other selector.'],
+    [{ mode: 'give_up', submissionId: 'sub_1', lane: 'bulk' }, 'mode is "give_up": set submissionId, and no other'],
     [{}, 'Nothing is selected: set at least one of submissionId'],
     ['all', 'The event is "all": send a JSON object'],
     [null, 'The event is null: send a JSON object'],

@@ -191,7 +191,23 @@ export function createMemorySubmissions(
       dropCheckWhenClosed(stored);
       return visible(stored);
     },
+    async finishWithoutResults(submissionId, owner, rejection, nowMs) {
+      const stored = table.require(submissionId);
+      mustOwn(stored.finalize, owner, submissionId);
+      if (stored.state !== 'finalizing' || !stored.finalize) return visible(stored);
+      Object.assign(stored, { state: 'rejected', rejection: { ...rejection } });
+      renew(stored.finalize, 'release');
+      touch(stored, nowMs);
+      dropCheckWhenClosed(stored);
+      return visible(stored);
+    },
 
+    async giveUpResults(submissionId, generation) {
+      const stored = table.find(submissionId);
+      if (stored?.state !== 'finalizing' || stored.generation !== generation) return false;
+      stored.givenUpGeneration = generation;
+      return true;
+    },
     async requestStop(submissionId, stop) {
       const stored = table.find(submissionId);
       if (stored === undefined) return undefined;
