@@ -1,7 +1,7 @@
 import { REASON_CODES, REASONS } from '../../lambdas/domain/reasons.ts';
 import { START_MS } from '../support/memory/index.ts';
 import { runRedrive } from './functions.ts';
-import { recordOfBody } from './journal.ts';
+import { nameOf, recordOfBody } from './journal.ts';
 import type { Mishap, SubmissionPlan } from './plan.ts';
 import { FOREIGN } from './provider.ts';
 import { stream } from './random.ts';
@@ -63,6 +63,8 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
       return simulation.files.deny(mishap.forMs);
     case 'file_lost':
       return simulation.files.loseNext(mishap.forMs);
+    case 'items_lost':
+      return loseItems(simulation, mishap.what, index);
     case 'redrive':
       return redrive(simulation, mishap.mode);
     case 'hasty_redrive':
@@ -75,6 +77,26 @@ async function redrive(simulation: Simulation, mode: 'records' | 'dead_letter_qu
   const environment = simulation.environment('redrive');
   const request = { mode, dryRun: false, ...(mode === 'records' && { reason: HELPFUL }) };
   await simulation.attempt(async () => runRedrive(environment, simulation.options(environment), request));
+}
+
+/** Items of one submission that is being worked are gone. A deleted success is for operators: nothing takes it back. */
+function loseItems({ world, watch, plan, journal }: Simulation, what: 'ledger' | 'rows', index: number): void {
+  const dice = stream(plan.seed, `lost items ${index}`);
+  const worked = world.inspect.submissions().filter(({ state }) => state === 'processing');
+  if (worked.length === 0) return;
+  const { submissionId } = dice.pick(worked);
+  const chunks = world.inspect.ledger(submissionId);
+  if (what === 'ledger' && chunks.length > 0) {
+    const { chunk } = dice.pick(chunks);
+    journal.note(`the ledger item of chunk ${chunk} of ${submissionId} is deleted`);
+    return world.lose.ledger(submissionId, chunk);
+  }
+  const rows = world.inspect.records(submissionId);
+  for (const { recordNo } of rows.filter((row) => row.state !== 'succeeded' && row.isolatedReceives === undefined)) {
+    if (dice.chance(0.5)) continue;
+    watch.rowLost(nameOf(submissionId, recordNo));
+    world.lose.row(submissionId, recordNo);
+  }
 }
 
 /** Everything in the queue is gone, what is being worked included. */

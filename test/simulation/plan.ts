@@ -71,6 +71,8 @@ export type Mishap =
   | { kind: 'files_denied'; atMs: number; forMs: number }
   /** The file of the next submission whose results are due is gone for a time. */
   | { kind: 'file_lost'; atMs: number; forMs: number }
+  /** Somebody deletes items by hand: the ledger item of a chunk that is being worked, or rows of records that have not succeeded. */
+  | { kind: 'items_lost'; atMs: number; what: 'ledger' | 'rows' }
   | { kind: 'redrive'; atMs: number; mode: 'records' | 'dead_letter_queue' }
   /** From then on: a redrive at the moment when a record fails of which another copy is being worked. */
   | { kind: 'hasty_redrive'; atMs: number };
@@ -131,6 +133,7 @@ export function planOf(seed: number): Plan {
           ...mishapsOf(stream(seed, 'mishaps')),
           ...foreignMessagesOf(stream(seed, 'foreign messages')),
           ...fileTroublesOf(stream(seed, 'files')),
+          ...lostItemsOf(stream(seed, 'lost items')),
         ],
     crashShare: share(0.7, 0.01),
     lostReplyShare: share(0.6, 0.02),
@@ -234,6 +237,14 @@ function fileTroublesOf(dice: Dice): Mishap[] {
   if (dice.chance(0.2)) troubles.push({ kind: 'files_denied', atMs: atMs(), forMs: forMs() });
   if (dice.chance(0.2)) troubles.push({ kind: 'file_lost', atMs: atMs(), forMs: forMs() });
   return troubles;
+}
+
+function lostItemsOf(dice: Dice): Mishap[] {
+  return Array.from({ length: dice.chance(0.3) ? 1 + dice.below(3) : 0 }, () => ({
+    kind: 'items_lost',
+    atMs: Math.round(dice.between(0, 6 * MINUTE_MS)),
+    what: dice.pick(['ledger', 'rows']),
+  }));
 }
 
 function mishapsOf(dice: Dice): Mishap[] {

@@ -43,6 +43,8 @@ export class Watch {
   readonly #kept = new Map<string, number>();
   /** When the messages of a record were last taken out of its queue by force. */
   readonly #purged = new Map<string, number>();
+  /** Records whose rows were deleted. */
+  readonly #lost = new Set<string>();
   /** Bodies of lane messages, for repeating old ones. */
   readonly bodies: { lane: 'small' | 'bulk'; body: string; group: string }[] = [];
 
@@ -70,6 +72,15 @@ export class Watch {
   /** Somebody emptied a queue in which a message of this record was. */
   purged(record: string): void {
     this.#purged.set(record, this.#scheduler.now());
+  }
+
+  /** Somebody deleted the row of this record: the reconciler is to find out, and what was bought is bought again. */
+  rowLost(record: string): void {
+    this.#journal.note(`the row of ${record} is deleted`);
+    this.#lost.add(record);
+    for (const key of this.#kept.keys()) if (key.startsWith(`${record}/`)) this.#kept.delete(key);
+    // One call of each provider whose answer it had, and one of a worker that holds the record now.
+    for (let times = 0; times < 2; times++) this.#journal.disturbRecord(record);
   }
 
   /** True when work that begins now must know this answer: it is on the row. */
@@ -191,6 +202,7 @@ export class Watch {
         : isStopped || (row !== undefined && (isTerminal(row.state) || row.generation > 0));
       if (isRight) continue;
       const record = nameOf(submissionId, recordNo);
+      if (this.#lost.has(record)) continue;
       this.#journal.broken(
         'row before ledger',
         `The ledger counts ${record}, whose row says ${row?.state ?? 'nothing'}`,
@@ -217,6 +229,7 @@ export class Watch {
       // The same, but that message was purged since the row announced it: the reconciler is to find out, not this copy.
       if (row !== undefined && this.#wasPurgedSince(row, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';
+      if (row === undefined && this.#lost.has(record)) continue;
       const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
       this.#journal.broken(
         'written before acknowledged',

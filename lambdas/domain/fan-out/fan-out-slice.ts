@@ -2,7 +2,15 @@ import { LeaseLostError } from '../errors.ts';
 import { positionAfter, type ReaderPosition } from '../files/reader.ts';
 import type { FanOutMessage } from '../queues/messages.ts';
 import type { Submission } from '../model.ts';
-import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import {
+  headMissing,
+  isPassing,
+  newOwner,
+  retryDelay,
+  sendOne,
+  sliceTimer,
+  untilLeaseEnds,
+} from '../submissions/slices.ts';
 import type { SourceItem } from '../source/source-reader.ts';
 import { NotPreparedError } from '../prepare/not-prepared.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
@@ -25,7 +33,7 @@ export async function fanOutSlice(deps: FanOutDeps, message: FanOutMessage, budg
     const { submissionId } = message;
     const { leaseMs } = deps.settings;
     const claim = await deps.submissions.claimFanOut({ submissionId, owner, nowMs: deps.clock.now(), leaseMs });
-    if (claim.outcome === 'missing') return;
+    if (claim.outcome === 'missing') throw headMissing(submissionId);
     // The owner may be dead, and this may be its message, delivered again: it must outlive the lease.
     if (claim.outcome === 'busy') {
       await sendOne(deps.fanOutQueue, message, untilLeaseEnds(claim.untilMs, deps.clock));

@@ -1,7 +1,15 @@
 import { LeaseLostError, unverifiedInputIn } from '../errors.ts';
 import type { FinalizeMessage } from '../queues/messages.ts';
 import { chunkCount, type Submission } from '../model.ts';
-import { isPassing, newOwner, retryDelay, sendOne, sliceTimer, untilLeaseEnds } from '../submissions/slices.ts';
+import {
+  headMissing,
+  isPassing,
+  newOwner,
+  retryDelay,
+  sendOne,
+  sliceTimer,
+  untilLeaseEnds,
+} from '../submissions/slices.ts';
 import { dialectOf } from '../source/source.ts';
 import type { TimeBudget } from '../time.ts';
 import { deliverCallback } from './callback.ts';
@@ -25,7 +33,7 @@ export async function finalizeSlice(deps: FinalizeDeps, message: FinalizeMessage
     const { submissionId } = message;
     const { leaseMs } = deps.settings;
     const claim = await deps.submissions.claimFinalize({ submissionId, owner, nowMs: deps.clock.now(), leaseMs });
-    if (claim.outcome === 'missing') return;
+    if (claim.outcome === 'missing') throw headMissing(submissionId);
     if (claim.outcome === 'busy') {
       return await sendOne(deps.finalizeQueue, message, untilLeaseEnds(claim.untilMs, deps.clock));
     }

@@ -8,14 +8,15 @@ import { asUnreadable, UnreadableSourceError } from '../source/unreadable-source
 import { DependencyUnavailableError, LeaseLostError } from '../errors.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import {
+  SLICE_DEFAULTS,
+  headMissing,
   isPassing,
   newOwner,
   retryDelay,
   sendOne,
-  SLICE_DEFAULTS,
   sliceTimer,
-  untilLeaseEnds,
   type SliceSettings,
+  untilLeaseEnds,
 } from '../submissions/slices.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Clock, Random, TimeBudget } from '../time.ts';
@@ -70,11 +71,12 @@ export async function prepareSlice(deps: PrepareDeps, message: FanOutMessage, bu
   let claimed: Claimed | undefined;
   try {
     const standing = await deps.submissions.get(submissionId);
+    if (standing === undefined) throw headMissing(submissionId);
     // Fan-out has begun: this is a copy of a message that was worked.
-    if (standing === undefined || standing.lane !== undefined) return;
+    if (standing.lane !== undefined) return;
     const { leaseMs } = deps.settings;
     const claim = await deps.submissions.claimFanOut({ submissionId, owner, nowMs: deps.clock.now(), leaseMs });
-    if (claim.outcome === 'missing') return;
+    if (claim.outcome === 'missing') throw headMissing(submissionId);
     // The owner may be dead, and this may be its message, delivered again: it must outlive the lease.
     if (claim.outcome === 'busy') {
       await sendOne(deps.prepareQueue, message, untilLeaseEnds(claim.untilMs, deps.clock));

@@ -1,9 +1,10 @@
 import {
-  isPassingFailure,
+  InvalidDataError,
   LeaseLostError,
+  type SluiceError,
+  isPassingFailure,
   misconfigurationIn,
   unverifiedInputIn,
-  type SluiceError,
 } from '../errors.ts';
 import { encodeBody } from '../queues/messages.ts';
 import { notSent } from '../queues/not-sent.ts';
@@ -39,6 +40,12 @@ export const SLICE_DEFAULTS: SliceSettings = {
   misconfiguredDelayMs: 30_000,
   unverifiedDelayMs: 300_000,
 };
+
+/** The head of a submission was deleted: the message goes to the dead-letter queue, whose alarm rings, and waits there for the head. */
+export const headMissing = (submissionId: string): InvalidDataError =>
+  new InvalidDataError(
+    `The submission ${submissionId} is not in the submissions table: restore its items, then redrive the dead letter.`,
+  );
 
 /** A name for one owner of a lease, new for every invocation: two deliveries of one message are two owners. */
 export const newOwner = (random: Random): string =>

@@ -16,6 +16,8 @@ interface StoredChunk {
 export interface MemoryLedgerStore extends LedgerStore {
   /** Every unexpired item of a submission in chunk order: what `getWithLedger` reads. */
   all(submissionId: string): LedgerChunk[];
+  /** Deletes an item, as somebody by hand. */
+  remove(submissionId: string, chunk: number): void;
 }
 
 const empty = (chunk: number): LedgerChunk => ({
@@ -88,6 +90,7 @@ export function createMemoryLedger(clock: Clock): MemoryLedgerStore {
       const stored = find(submissionId, chunk);
       return stored && visible(stored);
     },
+    remove: (submissionId, chunk) => void items.get(submissionId)?.delete(chunk),
     all(submissionId) {
       const chunks = [...(items.get(submissionId)?.keys() ?? [])].toSorted((a, b) => a - b);
       return chunks.flatMap((chunk) => find(submissionId, chunk) ?? []).map(visible);

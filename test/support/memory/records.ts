@@ -7,6 +7,8 @@ import type { Clock } from '../../../lambdas/domain/time.ts';
 export interface MemoryRecordStore extends RecordStore {
   /** Every unexpired row of a submission in record order, for checks. */
   all(submissionId: string): RecordRow[];
+  /** Deletes a row, as somebody by hand. */
+  remove(submissionId: string, recordNo: number): void;
 }
 
 const stands = (stored: RecordRow, row: RecordRow): boolean =>
@@ -56,5 +58,6 @@ export function createMemoryRecords(clock: Clock): MemoryRecordStore {
       return all(submissionId).filter((row) => chunkOf(row.recordNo) === chunk);
     },
     all,
+    remove: (submissionId, recordNo) => void submissions.get(submissionId)?.delete(recordNo),
   };
 }

@@ -37,6 +37,11 @@ export interface MemoryWorld {
     ledger(submissionId: string): LedgerChunk[];
     records(submissionId: string): RecordRow[];
   };
+  /** Deletes stored items, as somebody by hand. */
+  lose: {
+    ledger(submissionId: string, chunk: number): void;
+    row(submissionId: string, recordNo: number): void;
+  };
 }
 
 export interface MemoryWorldOptions {
@@ -74,5 +79,6 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
       ledger: (submissionId) => ledger.all(submissionId),
       records: (submissionId) => records.all(submissionId),
     },
+    lose: { ledger: ledger.remove, row: records.remove },
   };
 }
