@@ -3,6 +3,7 @@ import { isOpen, LANES, SUBMISSION_STATES, type Submission, type SubmissionState
 import { isCode, openPicklist, UnsupportedVersionError } from '../../domain/versions.ts';
 import { PREPARED_KINDS } from '../../domain/prepare/ports.ts';
 import {
+  requireKnownSteps,
   storedDialectSchema,
   storedMappingSchema,
   storedReadingSchema,
@@ -172,6 +173,7 @@ export function parseHead(item: Item): StoredSubmission {
   const what = `head of submission ${String(item['submissionId'])}`;
   refuseUnknown(what, item, 'lane', LANES);
   refuseUnknown(what, item, 'format', FORMATS);
+  requireKnownSteps(`The stored ${what}`, item);
   const meta = parseItem(headSchema, item, what);
   const { createdBy, finalizingBy } = parseItem(tokensSchema, item, `head of submission ${meta.submissionId}`);
   const submission: Submission = { ...meta, ...stateOf(meta), fanOut: withoutGivenUp(meta.fanOut) };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { CsvDialect } from '../files/reader.ts';
 import type { Mapping } from './mapping.ts';
+import { UnsupportedVersionError } from '../versions.ts';
 import { NORMALISERS } from './normalise.ts';
 import type { Reading, ResultOptions } from './profile.ts';
 
@@ -52,3 +53,18 @@ export const storedDialectSchema: v.GenericSchema<unknown, CsvDialect> = v.loose
   failureColumns: v.exactOptional(v.number()),
   headerLine: v.exactOptional(v.number()),
 });
+
+const stepsSchema = v.object({
+  terms: v.object({
+    mapping: v.object({ fields: v.record(v.string(), v.object({ steps: v.optional(v.array(v.string()), []) })) }),
+  }),
+});
+
+/** Throws UnsupportedVersionError for the head of a submission whose mapping has a step that is not known here: without it, other values would be used. */
+export function requireKnownSteps(what: string, head: unknown): void {
+  const parsed = v.safeParse(stepsSchema, head);
+  if (!parsed.success) return;
+  const steps = Object.values(parsed.output.terms.mapping.fields).flatMap((field) => field.steps);
+  const unknown = steps.find((step) => !NORMALISERS.some((known) => known === step));
+  if (unknown !== undefined) throw new UnsupportedVersionError(what, `has an unknown step: ${unknown}`);
+}
