@@ -36,6 +36,7 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
         'Reconciliation/Reconciler',
         'Preparation/Prepare',
         'Redrive/Redrive',
+        'Status/Status',
         'Submission/Submit',
       ],
     },
@@ -50,6 +51,7 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
         'Preparation/Prepare',
         'Reconciliation/Reconciler',
         'Redrive/Redrive',
+        'Status/Status',
       ],
     },
     {

@@ -390,6 +390,16 @@ export interface components {
       waitingUntil?: string;
       /** Format: date-time */
       updatedAt?: string;
+      /** @description Line of the file where the record begins; the row of a sheet. */
+      line?: number;
+      /** @description The record as it was sent. Absent in lists, and of a row that is no record. */
+      record?: {
+        [key: string]: unknown;
+      };
+      /** @description The fields that are checked and looked up, where they are not what was sent. Absent in lists. */
+      used?: {
+        [key: string]: unknown;
+      };
       /** @description Of a succeeded record: its `record_id` and what each provider found, null where it found nothing. */
       output?: {
         [key: string]: unknown;
@@ -1769,6 +1779,15 @@ export interface operations {
            *           "state": "succeeded",
            *           "attempts": 1,
            *           "updatedAt": "2026-01-05T09:00:02.000Z",
+           *           "line": 2,
+           *           "record": {
+           *             "Customer No.": "C-1001",
+           *             "Website": "https://www.indigo-works.example/"
+           *           },
+           *           "used": {
+           *             "record_id": "C-1001",
+           *             "domain": "indigo-works.example"
+           *           },
            *           "output": {
            *             "record_id": "C-1001",
            *             "company": {
@@ -1928,6 +1947,15 @@ export interface operations {
            *       "state": "succeeded",
            *       "attempts": 1,
            *       "updatedAt": "2026-01-05T09:00:02.000Z",
+           *       "line": 2,
+           *       "record": {
+           *         "Customer No.": "C-1001",
+           *         "Website": "https://www.indigo-works.example/"
+           *       },
+           *       "used": {
+           *         "record_id": "C-1001",
+           *         "domain": "indigo-works.example"
+           *       },
            *       "output": {
            *         "record_id": "C-1001",
            *         "company": {

@@ -1,5 +1,6 @@
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
 import { createDynamoClient, createS3Client } from '../adapters/clients.ts';
+import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
@@ -33,6 +34,8 @@ const deps = {
   submissions: createSubmissionStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   profiles: createProfileStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
+  ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  telemetry,
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(s3, env.BUCKET),
   presigner: createPresigner(s3, env.BUCKET),

@@ -57,6 +57,8 @@ export class Status extends Construct {
     this.fn.allow('ReadRecords', ['dynamodb:BatchGetItem'], [records.tableArn]);
     // The backlog ahead, for estimates.
     this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
+    // A record as the customer sent it.
+    this.fn.allowToReadSources(bucket);
     // Manifests, and signing downloads.
     this.fn.allow('ReadResults', ['s3:GetObject'], [bucket.arnForObjects('results/*')]);
     this.fn.allowToSeeMissing('SeeMissingResults', bucket, 'results/');

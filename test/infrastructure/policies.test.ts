@@ -65,7 +65,7 @@ describe('the policies of the functions', () => {
       expect(['ReadSources', 'KeepUploads', 'WritePrepared', 'WriteResults', 'ReadResults']).toContain(Sid);
       expect(JSON.stringify(Resource)).toMatch(/"\/(?:uploads|prepared|results)\/\*"\]\]\}\]?$/);
     }
-    expect(wildcards).toHaveLength(9);
+    expect(wildcards).toHaveLength(10);
   });
 
   it('have a name for every statement, once in a role', () => {

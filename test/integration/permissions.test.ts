@@ -31,11 +31,13 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
     'lost or stopped records',
   ],
   ['reconciler ReadSources', ['s3:GetObject'], 'lost records are sent again from the file'],
-  ...['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive'].map((name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
-    `${name} SeeMissingSources`,
-    ['s3:ListBucket'],
-    'decides what S3 answers for a missing file',
-  ]),
+  ...['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status'].map(
+    (name): (typeof BESIDE_THE_MAIN_PATH)[number] => [
+      `${name} SeeMissingSources`,
+      ['s3:ListBucket'],
+      'decides what S3 answers for a missing file',
+    ],
+  ),
   ['submit SeeMissingUploads', ['s3:ListBucket'], 'decides what S3 answers for a missing file'],
   ['prepare ConsumeQueue', ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], UNPACKED],
   ['prepare TrackProgress', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], UNPACKED],

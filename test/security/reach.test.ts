@@ -79,8 +79,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'Query Submissions/byTenant',
     'BatchGet Records',
     'Get Tenants system',
-    'GetObject results/',
-    'List results/',
+    ...['results/', 'uploads/', 'prepared/'].flatMap((prefix) => [`GetObject ${prefix}`, `List ${prefix}`]),
   ],
   'fan-out': [
     ...consume(FAN_OUT),
@@ -361,7 +360,7 @@ describe('a function that somebody broke into', () => {
     [
       'uploads, but for those that read or take files',
       / uploads\//,
-      ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'submit'],
+      ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status', 'submit'],
     ],
     [
       'a way to write what is read instead of uploads',

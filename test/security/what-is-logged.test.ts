@@ -108,7 +108,11 @@ describe('the output of all functions', () => {
   /** Records that fail for every kind of reason, and files that are refused. */
   async function recordsGoBadly(): Promise<SubmissionView> {
     const lines = [
-      JSON.stringify({ record_id: plant('id of a bad record'), email: plant('bad email') }),
+      JSON.stringify({
+        record_id: plant('id of a bad record'),
+        email: plant('bad email'),
+        domain: `${plant('bad host')} x`,
+      }),
       JSON.stringify({ record_id: '2', country: plant('bad country'), domain: { [plant('nested name')]: 1 } }),
       `{"record_id": ${plant('broken JSON')}`,
       JSON.stringify({ record_id: '4', domain: `status-400.${plant('domain of a 400')}.example.com` }),

@@ -34,6 +34,9 @@ const record: RecordView = {
   state: 'succeeded',
   attempts: 1,
   updatedAt: '2026-01-05T09:00:02.000Z',
+  line: 2,
+  record: { 'Customer No.': 'C-1001', Website: 'https://www.indigo-works.example/' },
+  used: { record_id: 'C-1001', domain: 'indigo-works.example' },
   output: { record_id: 'C-1001', company: { domain: 'indigo-works.example' }, geo: null },
 };
 

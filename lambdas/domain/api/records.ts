@@ -1,5 +1,9 @@
 import { stoppedRow } from '../ledger/stopped-row.ts';
 import { chunkOf, offsetOf, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import type { LedgerStore } from '../ledger/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import { rebuildMessages } from '../source/source.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import { readHead, readWithLedger } from './submission-summary.ts';
@@ -14,9 +18,15 @@ export interface RecordsDeps {
   records: RecordStore;
 }
 
+export interface RecordInputDeps {
+  ledger: LedgerStore;
+  objects: ObjectStore;
+  telemetry: Telemetry;
+}
+
 /** GET /v1/submissions/{id}/records/{recordNo}: what happened to this record? */
 export const getRecord =
-  (deps: RecordsDeps): Answer =>
+  (deps: RecordsDeps & RecordInputDeps): Answer =>
   async (request, { tenantId }) => {
     parseQuery(noParametersSchema, request.query);
     const recordNo = recordNoOf(request.path['recordNo'] ?? '');
@@ -24,8 +34,32 @@ export const getRecord =
     const { submissionId } = submission;
     const [row] = await deps.records.getMany([{ submissionId, recordNo }]);
     if (row === undefined && recordNo > submission.fanOut.records) throw notFound();
-    return { status: 200, body: viewOf({ submission, ledger }, recordNo, row) };
+    const input = await inputOf(deps, submission, recordNo);
+    return { status: 200, body: { ...viewOf({ submission, ledger }, recordNo, row), ...input } };
   };
+
+/** Codes of a file of which nothing can be shown. */
+const LOST: ReadonlySet<string> = new Set(['FILE_MISSING', 'FILE_CHANGED']);
+
+/** The record as it was sent, and what was used of it. What cannot be read now is left out: the outcome is known all the same. */
+async function inputOf(
+  deps: RecordInputDeps,
+  submission: Submission,
+  recordNo: number,
+): Promise<Pick<RecordView, 'line' | 'record' | 'used'>> {
+  if (recordNo > submission.fanOut.records) return {};
+  try {
+    const rebuilt = (await rebuildMessages(deps, submission, chunkOf(recordNo), [recordNo])).get(recordNo);
+    if (rebuilt === undefined) return {};
+    const { line, content } = rebuilt;
+    if (content.kind === 'defect') return LOST.has(content.defect) ? {} : { line };
+    return { line, record: content.fields, ...(content.kind === 'mapped' && { used: content.used }) };
+  } catch (error) {
+    const { submissionId, tenantId } = submission;
+    deps.telemetry.emit({ name: 'unexpected_error', level: 'warn', submissionId, tenantId, recordNo, error });
+    return {};
+  }
+}
 
 /** A submission as its records need it. */
 export interface WithLedger {

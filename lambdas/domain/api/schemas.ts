@@ -208,6 +208,19 @@ export const recordSchema = v.object({
   waitingOn: v.exactOptional(v.string()),
   waitingUntil: v.exactOptional(timestamp),
   updatedAt: v.exactOptional(timestamp),
+  line: v.exactOptional(described(count, 'Line of the file where the record begins; the row of a sheet.')),
+  record: v.exactOptional(
+    described(
+      v.record(v.string(), v.unknown()),
+      'The record as it was sent. Absent in lists, and of a row that is no record.',
+    ),
+  ),
+  used: v.exactOptional(
+    described(
+      v.record(v.string(), v.unknown()),
+      'The fields that are checked and looked up, where they are not what was sent. Absent in lists.',
+    ),
+  ),
   output: v.exactOptional(
     described(
       v.record(v.string(), v.unknown()),

@@ -4,6 +4,7 @@ import { rebuildMessages } from '../../../lambdas/domain/source/source.ts';
 import { createTestApi } from '../../support/api/api.ts';
 import { makeFields, TERMS } from '../../support/factories.ts';
 import { createFinalizeRig } from '../../support/slices/finalize-rig.ts';
+import { createPipeline } from '../../support/pipeline.ts';
 import { createWorkerRig } from '../../support/worker-rig.ts';
 
 const PROFILE: Profile = {
@@ -91,6 +92,22 @@ describe('a submission with a profile', () => {
     const [wrong, right] = results.lines('succeeded').map((line): unknown => JSON.parse(line));
     expect(wrong).toMatchObject({ warnings: [{ field: 'email', detail: expect.stringContaining('"email"') }] });
     expect(right).not.toHaveProperty('warnings');
+  });
+
+  test('shows what was sent and what is used of a record that is asked for, and the line of a row that is none', async () => {
+    const { api, upload } = createPipeline();
+    const { submission } = await upload(`${FILE}9,c.example\n`, 'a.csv', { profile: PROFILE });
+    const recordOf = async (recordNo: number) =>
+      (await api.call('GET', `/v1/submissions/${submission.id}/records/${recordNo}`)).body;
+    const sent = { Customer: '7', Website: 'https://www.acme.example/about', Note: 'x' };
+    expect(await recordOf(1)).toMatchObject({ state: 'succeeded', line: 2, record: sent, used: USED });
+    const defective = await recordOf(3);
+    expect(defective).toMatchObject({ state: 'failed', reason: 'malformed_row', line: 4 });
+    expect(defective).not.toHaveProperty('record');
+    for (const key of api.world.objects.keys().filter((name) => name.startsWith('uploads/')))
+      api.world.objects.delete(key);
+    expect(await recordOf(1)).not.toHaveProperty('record');
+    expect(await recordOf(1)).toMatchObject({ state: 'succeeded' });
   });
 
   test('is checked and looked up by what is used, and its row has that identifier', async () => {
