@@ -61,6 +61,8 @@ export const DEPENDENCY_ERRORS: Readonly<Record<AwsService, Readonly<Record<stri
     InvalidPartOrder: 'final',
     EntityTooSmall: 'final',
     EntityTooLarge: 'final',
+    // A position behind the end of the object.
+    InvalidRange: 'final',
     // Archived: somebody must restore it, and correct the rule that archived it.
     InvalidObjectState: 'ours',
     NoSuchBucket: 'ours',
@@ -88,6 +90,10 @@ export const DEPENDENCY_ERRORS: Readonly<Record<AwsService, Readonly<Record<stri
     InvalidAttributeValue: 'final',
     BatchRequestTooLong: 'final',
     'AWS.SimpleQueueService.BatchRequestTooLong': 'final',
+    // The message was received again by somebody else, or is gone.
+    ReceiptHandleIsInvalid: 'final',
+    MessageNotInflight: 'final',
+    'AWS.SimpleQueueService.MessageNotInflight': 'final',
     QueueDoesNotExist: 'ours',
     'AWS.SimpleQueueService.NonExistentQueue': 'ours',
     QueueDeletedRecently: 'ours',
@@ -170,7 +176,11 @@ export function classify(service: AwsService, { name, status }: AwsErrorFacts): 
 export const knownClass = (service: AwsService, name: string): ErrorClass | undefined =>
   DEPENDENCY_ERRORS[service][name] ?? DEPENDENCY_ERRORS.kms[name] ?? ANY_SERVICE[name];
 
-/** A HEAD has no body, so its errors have no name; and services get new errors. */
+/**
+ * For errors without a name, as those of HEAD, and for names that are not in the tables: services get new ones. A refusal that nobody
+ * knows is ours: to wait and to ring is right where a person must act, and harmless where it was about the object. Told as final it
+ * would end work that could be done.
+ */
 function byStatus(service: AwsService, status: number | undefined): ErrorClass {
   if (status === undefined || status < 400 || status >= 500) return 'passing';
   if (status === 408 || status === 409 || status === 429) return 'passing';
