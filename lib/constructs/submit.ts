@@ -91,6 +91,8 @@ export class Submit extends Construct {
       [tenants.tableArn],
       ofKeys('tenant#*'),
     );
+    // A tenant that is refused for what it has open is recounted by the reconciler.
+    this.fn.allow('RecountSoon', ['dynamodb:UpdateItem'], [tenants.tableArn], ofKeys('system#tenants'));
     this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
     // The four calls of the idempotency library.
     this.fn.allow(

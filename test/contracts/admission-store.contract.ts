@@ -56,6 +56,15 @@ export function describeAdmissionStore(make: Make<StoreWorld>): void {
     expect(await admission.tenantsWithWork()).toEqual(['other']);
   });
 
+  test('a tenant to be recounted is added to them once', async () => {
+    const { admission } = await make();
+    await admission.recountSoon('acme');
+    expect(await admission.tenantsWithWork()).toEqual([]);
+    await admission.saveTenantsWithWork(['other']);
+    await Promise.all([admission.recountSoon('acme'), admission.recountSoon('acme'), admission.recountSoon('other')]);
+    expect((await admission.tenantsWithWork()).toSorted()).toEqual(['acme', 'other']);
+  });
+
   test('what is known of the dead-letter queues is what was saved last', async () => {
     const { admission } = await make();
     expect(await admission.deadLetters()).toBeUndefined();

@@ -101,6 +101,11 @@ export function createAdmissionStore(client: DynamoDBDocumentClient, tableName: 
       await table.update(TENANTS_KEY, expr`SET #tenants = ${[...tenants]}`, ALWAYS);
     },
 
+    async recountSoon(tenantId) {
+      const change = expr`SET #tenants = list_append(#tenants, ${[tenantId]})`;
+      await table.update(TENANTS_KEY, change, expr`attribute_exists(#tenants) AND NOT contains(#tenants, ${tenantId})`);
+    },
+
     async deadLetters() {
       const item = await table.get(DEAD_LETTERS_KEY);
       return item && parseItem(deadLettersSchema, item, 'log of dead letters').log;

@@ -83,7 +83,7 @@ export async function acceptSubmission(
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
   const profile = await profileOf(deps, tenantId, request.profile);
-  const records = mustBeAdmitted(deps, { open, backlog }, found, request);
+  const records = await mustBeAdmitted(deps, { tenantId, open, backlog }, found, request);
   const [kept] = await Promise.all([keepSource(deps, found, request), deps.schemas.keep()]);
   const format = formatOf(request, profile, await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
@@ -113,12 +113,12 @@ async function settled<T>(promise: Promise<T>): Promise<() => Promise<T>> {
 }
 
 /** Estimated records of the file. Throws ProblemError when it is not taken on now. */
-function mustBeAdmitted(
-  { settings, clock }: AcceptDeps,
-  { open, backlog }: { open: readonly OpenWork[]; backlog: Backlog | undefined },
+async function mustBeAdmitted(
+  { settings, clock, admission, telemetry }: AcceptDeps,
+  { tenantId, open, backlog }: { tenantId: string; open: readonly OpenWork[]; backlog: Backlog | undefined },
   { sizeBytes }: FoundSource,
   { expectedRecords, file }: SubmissionRequest,
-): number {
+): Promise<number> {
   const { maxRecords, admission: limits } = settings;
   const pacePerSecond = grantedPace(settings.pacePerSecond, backlog);
   if (expectedRecords !== undefined && expectedRecords > maxRecords) {
@@ -134,7 +134,22 @@ function mustBeAdmitted(
   const decision = admit({ open, backlog, records, limits, pacePerSecond, nowMs: clock.now() });
   if (decision.admitted) return records;
   const { code, detail, retryAfterSeconds } = decision;
+  // What counts as open may have ended before the reconciler ever saw it: nothing else would correct it for this tenant.
+  if (code !== 'system_busy') await recountSoon({ admission, telemetry }, tenantId);
   throw new ProblemError(code, detail, { retryAfterSeconds });
+}
+
+/** The refusal stands whether or not this is noted: the next one notes it again. */
+async function recountSoon(
+  { admission, telemetry }: Pick<AcceptDeps, 'admission' | 'telemetry'>,
+  tenantId: string,
+): Promise<void> {
+  try {
+    await admission.recountSoon(tenantId);
+  } catch (error) {
+    if (!isPassingFailure(error)) throw error;
+    telemetry.emit({ name: 'unexpected_error', level: 'warn', tenantId, error });
+  }
 }
 
 /**

@@ -10,6 +10,8 @@ export interface AdmissionStore {
   /** Tenants that had open submissions in the reconciler's last run. */
   tenantsWithWork(): Promise<string[]>;
   saveTenantsWithWork(tenants: readonly string[]): Promise<void>;
+  /** Adds a tenant to those: the reconciler's next run recounts what it has open. Nothing changes where it is among them, or before the first run. */
+  recountSoon(tenantId: string): Promise<void>;
   /** The newest snapshot of the whole system's backlog, made by the reconciler. */
   backlog(): Promise<Backlog | undefined>;
   saveBacklog(backlog: Backlog): Promise<void>;

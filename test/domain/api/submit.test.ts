@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { READER_VERSION } from '../../../lambdas/domain/submissions/terms.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
+import { recountOpenWork } from '../../../lambdas/domain/reconcile/open-work.ts';
 import { parseFanOutMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { BASE_URL, createTestApi, type TestApi } from '../../support/api/api.ts';
 import { TENANT_ID } from '../../support/factories.ts';
@@ -171,6 +172,34 @@ describe('submitting an upload', () => {
     const api = createTestApi({ settings: { maxFileBytes: CSV.length - 1 } });
     const { status, body } = await submit(api, { uploadId: await api.upload(CSV) });
     expect([status, body.code]).toEqual([413, 'file_too_large']);
+  });
+
+  test('is refused for what a tenant has open once only, where that has ended without anybody noting it', async () => {
+    const api = createTestApi();
+    const { admission, submissions, telemetry } = api.world;
+    await admission.saveTenantsWithWork([]);
+    for (let n = 0; n < 10; n++) await admission.setOpenWork(TENANT_ID, { submissionId: `sub_ended_${n}`, records: 1 });
+    const refused = await submit(api, { uploadId: await api.upload() });
+    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_open_submissions']);
+
+    // The next run of the reconciler, which never saw one of them.
+    await recountOpenWork({ admission, submissions }, new Map());
+
+    expect((await submit(api, { uploadId: await api.upload() })).status).toBe(202);
+    expect(telemetry.named('unexpected_error')).toEqual([]);
+  });
+
+  test('is refused for what a tenant has open when that cannot be noted, too', async () => {
+    const api = createTestApi({
+      hook: async ({ method }, apply) => {
+        if (method === 'recountSoon') throw new DependencyUnavailableError('Throttled.');
+        return apply();
+      },
+    });
+    const work = { submissionId: 'sub_large', records: 5_000 };
+    await api.world.admission.setOpenWork(TENANT_ID, work);
+    const { status, body } = await submit(api, { uploadId: await api.upload() });
+    expect([status, body.code]).toEqual([429, 'too_many_open_records']);
   });
 
   test('is refused when more records are expected than a file may have', async () => {

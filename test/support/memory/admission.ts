@@ -4,7 +4,7 @@ export function createMemoryAdmission(): AdmissionStore {
   const tenants = new Map<string, Map<string, OpenWork>>();
   let newest: Backlog | undefined;
   let deadLetterLog: DeadLetterLog | undefined;
-  let withWork: string[] = [];
+  let withWork: string[] | undefined;
 
   return {
     async openWork(tenantId) {
@@ -19,10 +19,13 @@ export function createMemoryAdmission(): AdmissionStore {
       tenants.get(tenantId)?.delete(submissionId);
     },
     async tenantsWithWork() {
-      return [...withWork];
+      return [...(withWork ?? [])];
     },
     async saveTenantsWithWork(ids) {
       withWork = [...ids];
+    },
+    async recountSoon(tenantId) {
+      if (withWork !== undefined && !withWork.includes(tenantId)) withWork.push(tenantId);
     },
     async deadLetters() {
       return structuredClone(deadLetterLog);
