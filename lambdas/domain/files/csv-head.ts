@@ -66,12 +66,26 @@ function behindTitles(
   delimiters: readonly string[],
   quoting: Quoting,
 ): FoundHeader | undefined {
+  const above: FoundHeader[] = [];
   for (const at of linesFrom(head, from)) {
-    const attempts = delimiters.map((delimiter) => readRow(head, at, delimiter, quoting));
-    const found = widestOf(attempts.filter(isHeader).filter((row) => hasColumns(head, row)));
-    if (found) return found;
+    const rows = delimiters.map((delimiter) => readRow(head, at, delimiter, quoting)).filter(isHeader);
+    const found = widestOf(rows.filter((row) => hasColumns(head, row)));
+    if (found) return mustBeTitles(above, found, head);
+    above.push(...rows);
   }
   return undefined;
+}
+
+const cellsOf = ({ names }: FoundHeader): number => names.filter((name) => name !== '').length;
+
+/** One column found below rows as wide as its header may be that of another table: the rows above are not passed over silently. */
+function mustBeTitles(above: readonly FoundHeader[], found: FoundHeader, { columns }: Head): FoundHeader {
+  const wide = above.find((row) => row.delimiter === found.delimiter && cellsOf(row) >= Math.max(2, cellsOf(found)));
+  if (wide === undefined || columns.length > 1) return found;
+  const message =
+    `The column ${columns.map(quoteName).join(', ')} is on line ${found.line}, below line ${wide.line}, which has as many cells. ` +
+    'Remove what stands above the header, or submit the file with reading.headerRow in its profile.';
+  throw new FileRejectedError('INVALID_HEADER', message, found.line);
 }
 
 /** The line with the most columns: what a message about missing columns is to speak of. */
@@ -82,7 +96,7 @@ function likeliest(head: Head, from: ReaderPosition, delimiters: readonly string
   let most = 1;
   for (const at of linesFrom(head, from)) {
     const widest = widestOf(delimiters.map((delimiter) => readRow(head, at, delimiter, quoting)).filter(isHeader));
-    const columns = widest?.names.filter((name) => name !== '').length ?? 0;
+    const columns = widest ? cellsOf(widest) : 0;
     if (columns <= most) continue;
     best = at;
     most = columns;

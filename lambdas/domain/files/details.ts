@@ -3,11 +3,16 @@ import { defective, type RowContent } from './read-item.ts';
 
 const NAME_LENGTH = 40;
 
+/** Characters that nobody sees in a sentence: blanks other than the usual one, and what has no width. */
+const INVISIBLE = /[\u0085\u00A0\u00AD\u1680\u2000-\u200F\u2028-\u202F\u205F\u2060\u3000\uFEFF]/g;
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
 /** A name from the file (a column, a key), shortened and escaped so that it can stand in a sentence. */
 export function quoteName(name: string): string {
   const characters = Array.from(name.slice(0, 2 * NAME_LENGTH));
   const shown = characters.slice(0, NAME_LENGTH).join('');
-  return JSON.stringify(shown.length < name.length ? `${shown}…` : shown);
+  return JSON.stringify(shown.length < name.length ? `${shown}…` : shown).replaceAll(INVISIBLE, escaped);
 }
 
 /** Whole numbers as people read them: 262,144. */

@@ -26,6 +26,19 @@ describe('a file as people have it', () => {
     expect(rejection?.message).toContain('profile');
   });
 
+  it('is refused where rows as wide as the header stand above it', async () => {
+    const { rejection } = await read('a,b\n1,x\nrecord_id,c\n2,y\n');
+    expect(rejection).toMatchObject({ code: 'INVALID_HEADER', line: 3 });
+    expect(rejection?.message).toContain('reading.headerRow');
+    expect(await rowsOf('a,b\n1,x\nrecord_id,c\n2,y\n', { headerRow: 3 })).toEqual([['2', 'y']]);
+    expect(await rowsOf('a,b\n1,x\nrecord_id,c\n2,y\n', {}, ['record_id', 'c'])).toEqual([['2', 'y']]);
+  });
+
+  it('shows characters that nobody sees in the names that it has', async () => {
+    const { rejection } = await read('rec\u200Bord_id,na\u00A0me\n1,x\n');
+    expect(rejection?.message).toContain(String.raw`"rec\u200Bord_id", "na\u00A0me"`);
+  });
+
   it('is refused where two columns could be meant', async () => {
     const { rejection } = await read('Record_ID,RECORD_ID,b\n1,2,3\n');
     expect(rejection?.message).toContain('several columns that "record_id" can mean');
