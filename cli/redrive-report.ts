@@ -17,6 +17,7 @@ export const reportSchema = v.object({
   skipped: counts,
   unsent: v.number(),
   deadLettersDeleted: v.optional(v.number(), 0),
+  setApart: v.optional(v.number(), 0),
   stoppedEarly: v.optional(v.boolean(), false),
   deadLetters: v.optional(
     v.array(
@@ -56,6 +57,7 @@ export function addReports(a: Report, b: Report): Report {
     skipped: addCounts(a.skipped, b.skipped),
     unsent: a.unsent + b.unsent,
     deadLettersDeleted: a.deadLettersDeleted + b.deadLettersDeleted,
+    setApart: a.setApart + b.setApart,
     deadLetters: [...a.deadLetters, ...b.deadLetters],
   };
 }
@@ -93,6 +95,10 @@ export function describeReport(report: Report): string[] {
   if (unsent > 0) lines.push(`${unsent} could not be sent now: the reconciler sends them later.`);
   const { deadLettersDeleted, deadLetters } = report;
   if (deadLettersDeleted > 0) lines.push(`${deadLettersDeleted} dead letters deleted: nothing is left to do for them.`);
+  if (report.setApart > 0) {
+    const what = report.setApart === 1 ? 'unreadable message' : 'unreadable messages';
+    lines.push(`${report.setApart} ${what} ${dryRun ? 'would be' : 'were'} moved to set-apart/ in the bucket.`);
+  }
   if (report.stoppedEarly) lines.push('It stopped before the end of the queues: run it again in two minutes.');
   if (deadLetters.length > 0) lines.push('The first dead letters:', ...deadLetters.map(deadLetterLine));
   if (dryRun && replayed > 0) lines.push('Add --execute to do it.');

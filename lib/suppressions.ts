@@ -62,6 +62,13 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
       paths: ['Finalization/Finalizer', 'Status/Status'],
     },
     {
+      id: `AwsSolutions-IAM5[Resource::${bucket}/set-apart/*]`,
+      reason:
+        'One prefix of one bucket: dead letters that nobody can read, which are written and never read by a function.',
+      stack: 'pipeline',
+      paths: ['Reconciliation/Reconciler', 'Redrive/Redrive'],
+    },
+    {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
       reason:
         'The role of API Gateway itself, which the account has once for all APIs; AWS maintains the policy for this purpose.',

@@ -31,6 +31,7 @@ export interface DomainEvent extends EventFields {
     | 'record_resent'
     | 'records_stopped'
     | 'message_dead_lettered'
+    | 'message_set_apart'
     | 'message_handed_back'
     | 'isolated_run_started'
     | 'provider_call'

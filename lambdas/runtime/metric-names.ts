@@ -127,7 +127,7 @@ export const SERVICE_METRICS = {
   dependencyFailures: count('DependencyFailures', ...NOT_WORKERS),
   misconfigurations: count('Misconfigurations', ...NOT_WORKERS),
   /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
-  unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive'),
+  unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive', 'status'),
   /** Messages that only a newer version can read and that were handed back for a quarter of an hour. */
   newerMessages: count('NewerMessages', 'fan-out', 'finalizer', 'prepare'),
   /** Runs of the reconciler that came to their end. */

@@ -20,7 +20,7 @@ const ACCESS_LOG_DAYS = 90;
 /** How long a file that was deleted, overwritten or has expired is kept where the bucket has versions. */
 const UNDELETE_DAYS = 7;
 
-/** The bucket for what customers upload (`uploads/`), what is unpacked from it (`prepared/`), and what they get (`results/`). */
+/** The bucket for what customers upload (`uploads/`), what is unpacked from it (`prepared/`), what they get (`results/`), and messages that nobody can read (`set-apart/`). */
 export class DataBucket extends Construct {
   readonly bucket: s3.Bucket;
 
@@ -55,6 +55,7 @@ export class DataBucket extends Construct {
         { id: 'ExpireUploads', prefix: 'uploads/', ...expiring },
         { id: 'ExpirePrepared', prefix: 'prepared/', ...expiring },
         { id: 'ExpireResults', prefix: 'results/', ...expiring },
+        { id: 'ExpireSetApart', prefix: 'set-apart/', ...expiring },
         { id: 'DropUnfinishedUploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       cors: corsRules(props.corsOrigins),

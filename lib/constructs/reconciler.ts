@@ -133,6 +133,8 @@ export class Reconciler extends Construct {
       ['sqs:GetQueueAttributes'],
       [props.prepareQueue, ...working].map(({ dlq }) => dlq.queueArn),
     );
+    // Dead letters that nobody can read.
+    this.fn.allow('SetApart', ['s3:PutObject'], [props.bucket.arnForObjects('set-apart/*')]);
     // Replay of what an outage dead-lettered.
     this.fn.allow(
       'DrainDeadLetters',

@@ -78,6 +78,8 @@ export class Redrive extends Construct {
       ['sqs:SendMessage'],
       [smallLane, bulkLane].map(({ queue }) => queue.queueArn),
     );
+    // Dead letters that nobody can read.
+    this.fn.allow('SetApart', ['s3:PutObject'], [bucket.arnForObjects('set-apart/*')]);
     this.fn.allow(
       'DrainDeadLetters',
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],

@@ -160,6 +160,7 @@ describe('the buckets', () => {
       { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(dev) },
       { Id: 'ExpirePrepared', Prefix: 'prepared/', ...expiring(dev) },
       { Id: 'ExpireResults', Prefix: 'results/', ...expiring(dev) },
+      { Id: 'ExpireSetApart', Prefix: 'set-apart/', ...expiring(dev) },
       { Id: 'DropUnfinishedUploads' },
     ]);
     const versions = { NoncurrentVersionExpiration: { NoncurrentDays: 7 } };
@@ -167,6 +168,7 @@ describe('the buckets', () => {
       { Id: 'ExpireUploads', Prefix: 'uploads/', ...expiring(prod), ...versions },
       { Id: 'ExpirePrepared', Prefix: 'prepared/', ...expiring(prod), ...versions },
       { Id: 'ExpireResults', Prefix: 'results/', ...expiring(prod), ...versions },
+      { Id: 'ExpireSetApart', Prefix: 'set-apart/', ...expiring(prod), ...versions },
       {
         Id: 'DropUnfinishedUploads',
         Status: 'Enabled',

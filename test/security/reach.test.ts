@@ -132,6 +132,9 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'GetObject prepared/',
     'List uploads/',
     'List prepared/',
+    'PutObject set-apart/',
+    'PutObject once set-apart/',
+    'CreateMultipart set-apart/',
   ],
   redrive: [
     ...drain(SMALL_DLQ),
@@ -145,6 +148,9 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'GetObject prepared/',
     'List uploads/',
     'List prepared/',
+    'PutObject set-apart/',
+    'PutObject once set-apart/',
+    'CreateMultipart set-apart/',
   ],
 };
 
@@ -290,7 +296,7 @@ function everything(): Attempt[] {
   return [
     ...Object.entries(names.queues).flatMap(onQueue),
     ...Object.entries(names.tables).flatMap(onTable),
-    ...['uploads/', 'prepared/', 'results/', 'elsewhere/'].flatMap((prefix) => onPrefix(files, prefix)),
+    ...['uploads/', 'prepared/', 'results/', 'set-apart/', 'elsewhere/'].flatMap((prefix) => onPrefix(files, prefix)),
     ...others.flatMap(([path, bucket]) => onPrefix(bucket, `${path}/`)),
     ['GetSecret', async ({ secrets }) => secrets.send(new GetSecretValueCommand({ SecretId }))],
     ['PutSecret', async ({ secrets }) => secrets.send(new PutSecretValueCommand({ SecretId, SecretString: '{}' }))],
@@ -323,7 +329,8 @@ async function reachOf(fn: DeployedResource): Promise<string[]> {
 describe('a function that somebody broke into', () => {
   const reached = new Map<string, string[]>();
   beforeAll(async () => {
-    const functions = cloud.byType('AWS::Lambda::Function');
+    // The CDK's own functions have no variables: they empty buckets when a stage is destroyed.
+    const functions = cloud.byType('AWS::Lambda::Function').filter(({ properties }) => 'Environment' in properties);
     await Promise.all(functions.map(async (fn) => reached.set(nameOf(fn), await reachOf(fn))));
   });
 

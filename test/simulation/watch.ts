@@ -212,7 +212,7 @@ export class Watch {
   }
 
   async #acknowledged({ args, port }: PortCall): Promise<void> {
-    for (const { receipt } of args[0] as Delivery[]) {
+    for (const { receipt, messageId } of args[0] as Delivery[]) {
       const received = this.#inHand.done(receipt);
       if (received === undefined) continue;
       const about = recordOfBody(received.body);
@@ -230,6 +230,7 @@ export class Watch {
       if (row !== undefined && this.#wasPurgedSince(row, about?.record)) continue;
       const record = about?.record ?? 'an unreadable message';
       if (row === undefined && this.#lost.has(record)) continue;
+      if (about === undefined && this.#isSetApart(messageId)) continue;
       const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
       this.#journal.broken(
         'written before acknowledged',
@@ -237,6 +238,10 @@ export class Watch {
         [record],
       );
     }
+  }
+
+  #isSetApart(messageId: string): boolean {
+    return this.#world?.objects.keys().some((key) => key.startsWith('set-apart/') && key.includes(messageId)) === true;
   }
 
   #isStopped(submissionId: string): boolean {

@@ -163,18 +163,36 @@ async function drainOpen(run: Run, message: RecordMessage, row: RecordRow | unde
   return unsent.size === 0;
 }
 
+/** Moves a message that nobody can read out of the queue into an object of its own: it is received no more, and an operator can look. */
+async function setApart(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
+  const { deps, request, report } = run;
+  report.report.setApart += 1;
+  if (request.dryRun) return false;
+  const { messageId, sentAtMs, attributes, body } = delivery;
+  const key = setApartKey(lane, delivery);
+  const content = JSON.stringify({ lane, messageId, sentAt: new Date(sentAtMs).toISOString(), attributes, body });
+  await deps.objects.put(key, Buffer.from(content), 'application/json');
+  deps.telemetry.emit({ name: 'message_set_apart', level: 'warn', lane, reason: 'unreadable_message', detail: key });
+  return true;
+}
+
+const setApartKey = (lane: Lane, { messageId, sentAtMs }: Delivery): string =>
+  `set-apart/${lane}/${new Date(sentAtMs).toISOString().slice(0, 10)}/${messageId}.json`;
+
 /** What is no number was not counted by us, and is not counted on. */
 function redrivesIn({ redrives = '0' }: Delivery['attributes']): number {
   return /^\d+$/.test(redrives) ? Number(redrives) : MAX_REDRIVES;
 }
 
-/** A body that no worker can read: perhaps a newer version can. Three times, then it stays where it is. */
-async function drainUnreadable(run: Run, lane: Lane, { body, attributes }: Delivery): Promise<boolean> {
+/** A body that no worker can read: perhaps a newer version can. Three times, then it is set apart, also by redrives that select by reason. */
+async function drainUnreadable(run: Run, lane: Lane, delivery: Delivery): Promise<boolean> {
   const { deps, request, report } = run;
+  const { body, attributes } = delivery;
   const { submissionId, tenantId, reason, provider } = request;
-  if ([submissionId, tenantId, reason, provider].some((selector) => selector !== undefined)) return false;
+  if ([submissionId, tenantId, provider].some((selector) => selector !== undefined)) return false;
   const redrives = redrivesIn(attributes);
-  if (redrives >= MAX_REDRIVES) return skip(run, 'exhausted', false);
+  if (redrives >= MAX_REDRIVES) return setApart(run, lane, delivery);
+  if (reason !== undefined) return false;
   report.replayed('unreadable_message');
   if (request.dryRun) return false;
   const { reason: _reason, ...kept } = attributes;

@@ -58,6 +58,8 @@ export interface RedriveReport {
   providerCalls: Record<string, number>;
   /** How long the calls take at the paced rate, or the sending at the rate that was asked for. */
   seconds: number;
+  /** Messages that nobody could read after their last replay: moved into objects under `set-apart/` of the bucket. */
+  setApart: number;
   /** Left alone, by why. */
   skipped: Partial<Record<Skip, number>>;
   /** Reopened, but not sent now: the reconciler sends them when their silence has lasted long enough. */
@@ -118,6 +120,7 @@ export class ReportBuilder {
       submissions: 0,
       providerCalls,
       seconds: 0,
+      setApart: 0,
       skipped: {},
       unsent: 0,
       deadLettersDeleted: 0,

@@ -142,7 +142,7 @@ describe('draining a dead-letter queue', () => {
     expect(rig.messages()).toEqual([]);
   });
 
-  it('gives an unreadable body three more chances, then leaves it where it is', async () => {
+  it('gives an unreadable body three more chances, then moves it into an object of its own', async () => {
     const rig = createRedriveRig();
     let attributes: Record<string, string> = { reason: 'unreadable_message' };
     for (let redrive = 1; redrive <= 3; redrive++) {
@@ -155,9 +155,17 @@ describe('draining a dead-letter queue', () => {
       rig.world.queues.live.small.purge();
     }
     await park(rig, '{"v":2}', attributes);
-    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { exhausted: 1 } });
+    expect(await rig.ask({ ...drain, dryRun: true })).toMatchObject({ setApart: 1 });
     expect(left(rig)).toBe(1);
+
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, setApart: 1, deadLettersDeleted: 1 });
+
+    expect(left(rig)).toBe(0);
     expect(rig.world.queues.live.small.messages()).toEqual([]);
+    const [key = ''] = rig.world.objects.keys().filter((name) => name.startsWith('set-apart/'));
+    expect(key).toMatch(/^set-apart\/small\/\d{4}-\d\d-\d\d\/[^/]+\.json$/);
+    expect(JSON.parse(rig.world.objects.text(key))).toMatchObject({ lane: 'small', body: '{"v":2}', attributes });
+    expect(rig.world.telemetry.named('message_set_apart')).toMatchObject([{ level: 'warn', detail: key }]);
   });
 
   it('keeps the message when the lane did not take what it stands for', async () => {
@@ -196,11 +204,31 @@ describe('draining a dead-letter queue', () => {
     expect(left(rig)).toBe(3);
   });
 
-  it('parks an unreadable body for good whose count of redrives makes no sense', async () => {
+  it('sets an unreadable body apart whose count of redrives makes no sense', async () => {
     const rig = createRedriveRig();
     await rig.seed(1);
     await park(rig, 'nonsense', { redrives: 'often' });
-    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, skipped: { exhausted: 1 } });
+    expect(await rig.ask(drain)).toMatchObject({ replayed: 0, setApart: 1 });
+    expect(left(rig)).toBe(0);
+  });
+
+  it('sets it apart, too, where it selects by reason, as the automatic redrive does', async () => {
+    const rig = createRedriveRig();
+    await park(rig, 'nonsense', { redrives: '3' });
+    await park(rig, 'nonsense', { redrives: '2' });
+    expect(await rig.ask({ ...drain, reason: 'breaker_open' })).toMatchObject({ replayed: 0, setApart: 1 });
+    expect(left(rig)).toBe(1);
+  });
+
+  it('keeps it in the queue when the object cannot be written', async () => {
+    const rig = createRedriveRig({
+      hook: async ({ port, method }, proceed) => {
+        if (port === 'objects' && method === 'put') throw new Error('no');
+        return proceed();
+      },
+    });
+    await park(rig, 'nonsense', { redrives: '3' });
+    await expect(rig.ask(drain)).rejects.toThrow('no');
     expect(left(rig)).toBe(1);
   });
 

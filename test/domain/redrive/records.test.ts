@@ -30,6 +30,7 @@ describe('a dry run', () => {
     expect(await rig.ask({ submissionId: SUBMISSION_ID })).toEqual({
       dryRun: true,
       replayed: 2,
+      setApart: 0,
       byReason: { attempts_exhausted: 2 },
       submissions: 1,
       providerCalls: { company: 1, geo: 2 },
