@@ -103,8 +103,8 @@ export function generateRecord(recordNo: number): string[] {
   return [
     `C-${String(recordNo).padStart(6, '0')}`,
     `${given} ${family}`,
-    bad ? 'not an address' : `${mailbox(given)}.${mailbox(family)}@${domain}`,
-    domain,
+    `${mailbox(given)}.${mailbox(family)}@${domain}`,
+    bad ? `not a host ${recordNo}` : domain,
     country,
     COUNTRIES[country].replaceAll(/[#@]/g, (kind) =>
       kind === '#' ? String(Math.floor(random() * 10)) : (LETTERS[Math.floor(random() * LETTERS.length)] ?? 'A'),
