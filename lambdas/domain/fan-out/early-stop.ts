@@ -2,6 +2,10 @@ import { grouped } from '../files/details.ts';
 import type { ReadItem } from '../files/reader.ts';
 import type { Submission } from '../model.ts';
 import { createMapper } from '../profiles/mapping.ts';
+import { normalise } from '../profiles/normalise.ts';
+import { fieldsOfSchema, type DeclaredField } from '../profiles/record-fields.ts';
+import type { Normaliser } from '../profiles/steps.ts';
+import type { RecordInspector } from '../records/inspection.ts';
 import type { AcceptedSchemas } from '../submissions/schemas.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 
@@ -53,19 +57,21 @@ export async function requireValidRecord(
   if (terms.mapping === undefined) return;
   const items = read.slice(0, EXAMINED_RECORDS);
   if (items.length < LEAST_RECORDS) return;
-  const { record: inspector } = await schemas.checksOf(terms);
+  const { record: inspect } = await schemas.checksOf(terms);
+  const { fields: declared } = fieldsOfSchema((await schemas.of(terms)).record);
   const map = createMapper(terms.mapping);
   const faults = new Map<string, Fault>();
   for (const item of items) {
     const fields = item.kind === 'record' ? (map(item.fields, item.recordNo, header) ?? item.fields) : {};
-    const [first] = item.kind === 'record' ? inspector.inspect(fields).problems : [];
+    const [first] = item.kind === 'record' ? inspect(fields).problems : [];
     if (item.kind === 'record' && first === undefined) return;
     const key = item.kind === 'defect' ? item.defect : (first?.field ?? '');
     const fault = faults.get(key) ?? {
       detail: item.kind === 'defect' ? item.detail : (first?.detail ?? ''),
       count: 0,
       lines: [],
-      remedy: first?.field === undefined ? undefined : remedyOf(first.field, inspector.remedyFor(fields, first.field)),
+      remedy:
+        first?.field === undefined ? undefined : remedyOf(first.field, fields, inspect, declared.get(first.field)),
     };
     faults.set(key, fault);
     fault.count += 1;
@@ -75,8 +81,24 @@ export async function requireValidRecord(
   if (worst) throw noValidRecord(items.length, worst);
 }
 
-const remedyOf = (field: string, steps: readonly string[] | undefined): string | undefined =>
-  steps && `A profile with {"normalise":{"${field}":${JSON.stringify(steps)}}} makes such values right.`;
+/** The steps that make the wrong field of a record right, as a profile says them; undefined where none does. */
+function remedyOf(
+  field: string,
+  fields: Readonly<Record<string, unknown>>,
+  inspect: RecordInspector,
+  declared: DeclaredField | undefined,
+): string | undefined {
+  const { [field]: value, country } = fields;
+  if (typeof value !== 'string') return undefined;
+  const context = typeof country === 'string' ? { country } : {};
+  const steps = declared?.steps
+    .map((step): readonly Normaliser[] => (step === 'trim' ? ['trim'] : ['trim', step]))
+    .find((tried) => {
+      const { problems } = inspect({ ...fields, [field]: normalise(value, tried, context) });
+      return problems.every((problem) => problem.field !== field);
+    });
+  return steps && `A profile with {"normalise":{"${field}":${JSON.stringify(steps)}}} makes such values right.`;
+}
 
 function noValidRecord(examined: number, { detail, count, lines, remedy }: Fault): UnreadableSourceError {
   const share = count === examined ? 'all of them' : `${grouped(count)} of them`;

@@ -78,7 +78,7 @@ class PartWriter {
   /** Fields that are wrong and that no provider looked up by. */
   #withWarnings(input: Input): Input {
     if (input.kind !== 'record') return input;
-    const { warnings } = this.#checks.record.inspect(input.used ?? input.fields);
+    const { warnings } = this.#checks.record(input.used ?? input.fields);
     return warnings.length > 0 ? { ...input, warnings } : input;
   }
 

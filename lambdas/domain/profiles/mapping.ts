@@ -1,4 +1,5 @@
-import { normalise, type Normaliser } from './normalise.ts';
+import { normalise } from './normalise.ts';
+import type { Normaliser } from './steps.ts';
 
 /** Where the value of a target field comes from. A text is the name of a source column. */
 export type ColumnSource =
@@ -37,9 +38,6 @@ const DEFAULT_STEPS: readonly Normaliser[] = ['trim'];
 
 /** The field by which postal codes are normalised. */
 const COUNTRY_FIELD = 'country';
-
-/** Positions beyond this are no column of a file. */
-export const MAX_POSITION = 10_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 

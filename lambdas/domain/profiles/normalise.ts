@@ -1,20 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { alpha2OfCountry } from './countries.ts';
 import { postalDigits } from './postal-codes.ts';
-
-/** The steps that a profile may name, in the order in which they are documented. */
-export const NORMALISERS = [
-  'trim',
-  'nfc',
-  'unwrap_formula',
-  'host_of_url',
-  'host_of_email',
-  'country_alpha2',
-  'postal_code',
-  'lower',
-  'upper',
-] as const;
-export type Normaliser = (typeof NORMALISERS)[number];
+import type { Normaliser } from './steps.ts';
 
 /** What a step may know of the rest of the record. */
 export interface NormaliseContext {

@@ -1,15 +1,17 @@
 import * as v from 'valibot';
 import { SluiceError } from '../errors.ts';
 import { CHARSETS, charsetOf } from '../prepare/charsets.ts';
-import { MAX_POSITION, type ColumnSource, type FieldRule, type Mapping } from './mapping.ts';
-import { NORMALISERS, type Normaliser } from './normalise.ts';
+import type { ColumnSource, FieldRule, Mapping } from './mapping.ts';
 import { fieldsOfSchema, type DeclaredField } from './record-fields.ts';
+import { NORMALISERS, type Normaliser } from './steps.ts';
 
 const MAX_TEXT = 200;
 const MAX_FIELDS = 100;
 const MAX_NULL_TEXTS = 20;
 const MAX_SKIPPED_ROWS = 100;
 const MAX_HEADER_ROW = 100;
+/** Positions beyond this are no column of a file. */
+const MAX_POSITION = 10_000;
 
 const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
 

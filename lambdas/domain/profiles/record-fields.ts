@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { SCHEMA_KEYWORDS } from '../records/schema-keywords.ts';
 import type { FieldRule } from './mapping.ts';
-import { NORMALISERS, type Normaliser } from './normalise.ts';
+import { NORMALISERS, type Normaliser } from './steps.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { CsvDialect } from '../files/reader.ts';
 import type { Mapping } from './mapping.ts';
 import { UnsupportedVersionError } from '../versions.ts';
-import { NORMALISERS } from './normalise.ts';
+import { NORMALISERS } from './steps.ts';
 import type { Reading, ResultOptions } from './profile.ts';
 
 /* What was accepted is kept as it is: its rules were checked when it came in, and a newer version may have added members. */

@@ -1,5 +1,4 @@
 import { fieldsOfSchema } from '../profiles/record-fields.ts';
-import { normalise, type Normaliser } from '../profiles/normalise.ts';
 import { MAX_DETAIL_LENGTH } from '../model.ts';
 import { compileFieldChecks, type FieldProblem, type JsonSchema } from './validation.ts';
 
@@ -13,12 +12,8 @@ export interface Inspection {
   warnings: readonly FieldProblem[];
 }
 
-/** Checks records by the schema, and says what a profile could make of a wrong field. */
-export interface RecordInspector {
-  inspect(fields: Fields): Inspection;
-  /** Steps that make the wrong field right, where the schema allows some for it. */
-  remedyFor(fields: Fields, field: string): readonly Normaliser[] | undefined;
-}
+/** Checks the fields of a record by the schema. */
+export type RecordInspector = (fields: Fields) => Inspection;
 
 /**
  * @param lookups - Fields that providers look up by; undefined where that is not known: then every field counts.
@@ -34,25 +29,10 @@ export function createRecordInspector(schema: JsonSchema, lookups: readonly stri
     field !== idField &&
     declared.has(field) &&
     !required.includes(field);
-  const inspect = (fields: Fields): Inspection => {
+  return (fields) => {
     const found = check(fields);
     if (found.length === 0) return NOTHING;
     return { problems: found.filter((problem) => !isUnused(problem)), warnings: found.filter(isUnused) };
-  };
-  return {
-    inspect,
-    remedyFor(fields, field) {
-      const value = fields[field];
-      if (typeof value !== 'string') return undefined;
-      const country = fields['country'];
-      const context = typeof country === 'string' ? { country } : {};
-      const allowed = declared.get(field)?.steps ?? [];
-      return allowed
-        .map((step): readonly Normaliser[] => (step === 'trim' ? ['trim'] : ['trim', step]))
-        .find((steps) =>
-          check({ ...fields, [field]: normalise(value, steps, context) }).every((problem) => problem.field !== field),
-        );
-    },
   };
 }
 

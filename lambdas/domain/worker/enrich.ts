@@ -68,7 +68,7 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const { content } = job.message;
   if (content.kind === 'defect') return fail(job, deps, { reason: content.reason, detail: content.detail });
   const fields = content.kind === 'mapped' ? content.used : content.fields;
-  const { problems } = job.checks.record.inspect(fields);
+  const { problems } = job.checks.record(fields);
   if (problems.length > 0) return fail(job, deps, { reason: 'invalid_record', detail: sentencesOf(problems) });
 
   const urls = new Map<string, string>();

@@ -28,6 +28,19 @@ describe('a file of whose first records none is valid', () => {
     expect(rejection?.detail).toContain('{"normalise":{"domain":["trim","host_of_url"]}}');
   });
 
+  test.each([
+    ['record_id,domain', 'info@acme.example', '{"domain":["trim","host_of_email"]}'],
+    ['record_id,country', 'usa', '{"country":["trim","country_alpha2"]}'],
+  ])('names the step that makes values of %s right', async (header, value, step) => {
+    const rows = [1, 2, 3].map((row) => `${row},${value}\n`).join('');
+    expect((await ran(`${header}\n${rows}`)).stored().rejection?.detail).toContain(step);
+  });
+
+  test('names no step where none helps', async () => {
+    const rig = await ran('record_id,country\n1,?\n2,?\n3,?\n');
+    expect(rig.stored().rejection?.detail).toContain('Correct the file, or submit it with a profile');
+  });
+
   test('is worked with that setting', async () => {
     const rig = await ran(urls, { normalise: { domain: ['trim', 'host_of_url'] } });
     expect(rig.stored()).toMatchObject({ state: 'processing', fanOut: { records: 1_200 } });

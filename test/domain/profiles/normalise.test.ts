@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { NORMALISERS, normalise, type Normaliser } from '../../../lambdas/domain/profiles/normalise.ts';
+import { normalise } from '../../../lambdas/domain/profiles/normalise.ts';
+import { NORMALISERS, type Normaliser } from '../../../lambdas/domain/profiles/steps.ts';
 
 const CASES: Readonly<Record<Normaliser, readonly (readonly [string, string, string?])[]>> = {
   trim: [

@@ -2,7 +2,7 @@ import recordSchema from '../../../config/record.schema.json' with { type: 'json
 import { createRecordInspector, sentencesOf } from '../../../lambdas/domain/records/inspection.ts';
 
 const LOOKUPS = ['domain', 'country', 'postal_code'];
-const { inspect, remedyFor } = createRecordInspector(recordSchema, LOOKUPS);
+const inspect = createRecordInspector(recordSchema, LOOKUPS);
 
 describe('the inspection of a record', () => {
   test('names every wrong field at once', () => {
@@ -19,20 +19,13 @@ describe('the inspection of a record', () => {
   test('only warns of a field that no provider looks up by', () => {
     const fields = { record_id: '1', email: 'none', domain: 'acme.example' };
     expect(inspect(fields)).toMatchObject({ problems: [], warnings: [{ field: 'email' }] });
-    expect(createRecordInspector(recordSchema, undefined).inspect(fields).problems).toHaveLength(1);
+    expect(createRecordInspector(recordSchema, undefined)(fields).problems).toHaveLength(1);
     expect(inspect({ record_id: '', email: 'a@b.example' }).problems).toHaveLength(1);
   });
 
   test('shows characters that nobody sees', () => {
     const { problems } = inspect({ record_id: '1', domain: 'ac\u200Bme.example' });
     expect(problems[0]?.detail).toContain('Its character 3 is U+200B (zero-width space).');
-  });
-
-  test('knows the steps that would make a value right', () => {
-    expect(remedyFor({ domain: 'https://www.acme.example/x' }, 'domain')).toEqual(['trim', 'host_of_url']);
-    expect(remedyFor({ domain: 'info@acme.example' }, 'domain')).toEqual(['trim', 'host_of_email']);
-    expect(remedyFor({ country: 'usa' }, 'country')).toEqual(['trim', 'country_alpha2']);
-    expect(remedyFor({ country: '???' }, 'country')).toBeUndefined();
   });
 
   test.each([
