@@ -91,6 +91,7 @@ export class Environment {
   async invoke<T>(timeoutMs: number, work: (budget: TimeBudget) => Promise<T>): Promise<{ ended: T } | 'died'> {
     const endMs = this.clock.now() + timeoutMs;
     this.invokedAtMs = this.#deps.scheduler.now();
+    this.#deps.journal.invoked(this.name);
     const death = new Promise<'died'>((resolve) => {
       this.#onDeath = () => resolve('died');
     });

@@ -41,7 +41,7 @@ export class Journal {
   readonly #startMs: number;
   readonly #isTraced: boolean;
   readonly #calls = new Map<string, Calls>();
-  /** By environment and provider: answers without data that no canary has spoken for yet. */
+  /** By environment and provider: answers without data of the present invocation that no canary has spoken for yet. */
   readonly #unverified = new Map<string, Calls[]>();
   /** What the canary that an environment asks now will speak for. */
   readonly #asked = new Map<string, Calls[]>();
@@ -64,6 +64,10 @@ export class Journal {
   }
 
   call(environment: string, call: PortCall, { answer }: Fate): void {
+    // Without a slot the canary is not asked: what waited for it is asked for again.
+    if (call.method === 'reserve' && answer !== 'given') {
+      this.#forgetUnverified(`${environment}/${(call.args[0] as { provider: string }).provider}`);
+    }
     if (this.#isTraced) this.note(`${environment} ${call.port}.${call.method} ${answer} ${brief(call.args)}`);
   }
 
@@ -138,6 +142,15 @@ export class Journal {
     this.#unverified.delete(`${environment}/${provider}`);
     this.#asked.delete(environment);
     if (meaning === 'answer') for (const calls of confirmed) calls.failed -= 1;
+  }
+
+  /** A function is invoked: a canary that it asks speaks for nothing that came before. */
+  invoked(environment: string): void {
+    this.#forgetUnverified(`${environment}/`);
+  }
+
+  #forgetUnverified(prefix: string): void {
+    for (const key of this.#unverified.keys()) if (key.startsWith(prefix)) this.#unverified.delete(key);
   }
 
   #unverifiedOf(provider: ProviderName, environment: string): Calls[] {
