@@ -17,6 +17,8 @@ const FIRST_WAIT_MS = 60_000;
 const OVERDUE_RETURNS = 4;
 /** Attribute that counts how often a message was handed back. */
 const RETURNS = 'handedBack';
+/** Attribute of a message that was received before it was handed back: its receive count begins anew. */
+const RECEIVED_BEFORE = 'receivedBefore';
 /** Message group of messages whose tenant is not known. */
 export const UNKNOWN_TENANT_GROUP = 'unreadable';
 
@@ -27,6 +29,10 @@ const idsSchema = v.pipe(
 );
 
 const returnsOf = ({ attributes }: Delivery): number => Number(attributes[RETURNS] ?? 0);
+
+/** True for a message whose first worker may have ended half way, before it was handed back by another. */
+export const wasReceivedBefore = ({ receiveCount, attributes }: Delivery): boolean =>
+  receiveCount > 1 || attributes[RECEIVED_BEFORE] !== undefined;
 
 /** The ids in a message's body, as far as it can be read. */
 export function idsIn(body: string): Pick<EventFields, 'submissionId' | 'tenantId'> {
@@ -61,7 +67,11 @@ export async function handBack(
         return {
           body,
           group: idsIn(body).tenantId ?? UNKNOWN_TENANT_GROUP,
-          attributes: { ...attributes, [RETURNS]: String(returns + 1) },
+          attributes: {
+            ...attributes,
+            [RETURNS]: String(returns + 1),
+            ...(wasReceivedBefore(delivery) && { [RECEIVED_BEFORE]: '1' }),
+          },
           delayMs: Math.min(spreadMs(waitMs, random), MAX_QUEUE_DELAY_MS),
         };
       }),

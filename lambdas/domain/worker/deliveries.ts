@@ -1,4 +1,4 @@
-import { UNKNOWN_TENANT_GROUP } from '../queues/hand-back.ts';
+import { UNKNOWN_TENANT_GROUP, wasReceivedBefore } from '../queues/hand-back.ts';
 import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
 import type { Delivery } from '../queues/ports.ts';
 import type { EventFields } from '../telemetry.ts';
@@ -43,7 +43,10 @@ export function readBatch(deliveries: readonly Delivery[]): Batch {
     const { submissionId, tenantId, recordNo, generation } = message;
     // A message that names another tenant or generation is no copy: it is checked by itself.
     const key = [submissionId, tenantId, recordNo, generation].join('#');
-    const item: Item = { message, deliveries: [delivery] };
+    const item: Item = {
+      message: wasReceivedBefore(delivery) && delivery.receiveCount === 1 ? { ...message, redelivered: true } : message,
+      deliveries: [delivery],
+    };
     const other = items.get(key);
     items.set(key, other === undefined ? item : join(other, item));
   }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { handBack } from '../../../lambdas/domain/queues/hand-back.ts';
-import { makeDelivery } from '../../support/factories.ts';
+import { encodeBody } from '../../../lambdas/domain/queues/messages.ts';
+import { readBatch } from '../../../lambdas/domain/worker/deliveries.ts';
+import { makeDelivery, makeRecordMessage } from '../../support/factories.ts';
 import { createMemoryWorld, createTestClock } from '../../support/memory/index.ts';
 
 const MINUTE_MS = 60_000;
@@ -25,5 +27,19 @@ describe('a message of a newer version', () => {
     const events = telemetry.named('message_handed_back');
     expect(events.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'warn', 'error', 'error']);
     expect(events[0]).toMatchObject({ submissionId: 'sub_1', tenantId: 'acme', count: 1 });
+  });
+
+  it('says that it was received before: its first worker may have ended between the row and the next message', async () => {
+    const { queues, telemetry } = createMemoryWorld({ clock: createTestClock() });
+    const queue = queues.live.small;
+    const body = encodeBody(makeRecordMessage());
+    let delivery = makeDelivery(body, { receiveCount: 2 });
+    for (let round = 0; round < 2; round++) {
+      await handBack({ queue, telemetry, random: () => 0 }, [delivery]);
+      delivery = makeDelivery(body, { attributes: queue.messages()[0]?.attributes ?? {} });
+      queue.purge();
+    }
+    expect(readBatch([delivery]).items).toMatchObject([{ message: { redelivered: true } }]);
+    expect(readBatch([makeDelivery(body)]).items[0]?.message.redelivered).toBeUndefined();
   });
 });
