@@ -109,7 +109,7 @@ async function purge(
     const record = recordOfBody(body)?.record;
     if (record === undefined) continue;
     journal.disturbRecord(record);
-    watch.purged(record);
+    watch.acknowledgements.purged(record);
   }
   queue.purge();
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { outcomeAt, tally } from '../../lambdas/domain/ledger/ledger.ts';
+import { tally } from '../../lambdas/domain/ledger/ledger.ts';
 import { stoppedRow } from '../../lambdas/domain/ledger/stopped-row.ts';
 import {
   chunkOf,
@@ -10,17 +10,17 @@ import {
   type RecordRow,
   type Submission,
 } from '../../lambdas/domain/model.ts';
-import { isStopped } from '../../lambdas/domain/submissions/stop.ts';
 import type { ProviderState } from '../../lambdas/domain/providers/ports.ts';
 import type { Claim } from '../../lambdas/domain/submissions/ports.ts';
 import type { Delivery, OutgoingMessage } from '../../lambdas/domain/queues/ports.ts';
 import type { LedgerMarks } from '../../lambdas/domain/ledger/ports.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import type { Environment } from './environment.ts';
 import { Fleet } from './fleet.ts';
 import { InHand } from './in-hand.ts';
 import { Isolation } from './isolation.ts';
-import { nameOf, recordOfBody, type Journal } from './journal.ts';
+import { nameOf, recordOfBody, type About, type Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const isFailed = ({ state }: RecordRow): boolean => state === 'failed' || state === 'dead_lettered';
@@ -33,16 +33,11 @@ export class Watch {
   readonly #journal: Journal;
   readonly #good: ReadonlySet<string>;
   readonly #scheduler: Scheduler;
-  readonly #skewMs: number;
   #world: MemoryWorld | undefined;
   #wake: (queue: string) => void = () => undefined;
   readonly #inHand = new InHand();
-  /** When a message about a record, or with an unreadable body, was last sent, and of which generation. */
-  readonly #sent = new Map<string, { atMs: number; generation: number; firstEnqueuedAtMs: number }>();
   /** Since when a provider's answer about a record is on its row. */
   readonly #kept = new Map<string, number>();
-  /** When the messages of a record were last taken out of its queue by force. */
-  readonly #purged = new Map<string, number>();
   /** Records whose rows were deleted. */
   readonly #lost = new Set<string>();
   /** Bodies of lane messages, for repeating old ones. */
@@ -53,25 +48,22 @@ export class Watch {
 
   readonly fleet: Fleet;
   readonly isolation: Isolation;
+  readonly acknowledgements: Acknowledgements;
 
   /** @param good - Names of the records that must succeed. */
   constructor(journal: Journal, scheduler: Scheduler, skewMs: number, good: ReadonlySet<string>) {
     this.#good = good;
-    this.#skewMs = skewMs;
     this.fleet = new Fleet(journal, scheduler.now, skewMs);
     this.isolation = new Isolation(journal, scheduler.now);
+    this.acknowledgements = new Acknowledgements(journal, scheduler, skewMs, this.#inHand);
     this.#journal = journal;
     this.#scheduler = scheduler;
   }
 
   attach(world: MemoryWorld, wake: (queue: string) => void): void {
     this.#world = world;
+    this.acknowledgements.attach(world);
     this.#wake = wake;
-  }
-
-  /** Somebody emptied a queue in which a message of this record was. */
-  purged(record: string): void {
-    this.#purged.set(record, this.#scheduler.now());
   }
 
   /** Somebody deleted the row of this record: the reconciler is to find out, and what was bought is bought again. */
@@ -92,9 +84,12 @@ export class Watch {
     const { port, method } = call;
     if (port === 'records' && method === 'put') return this.#put(call, apply);
     if (port === 'ledger' && method === 'mark') await this.#mark(call);
-    if (method === 'acknowledge' && /\.(small|bulk)$/.test(port)) await this.#acknowledged(call);
+    if (method === 'acknowledge' && /\.(small|bulk)$/.test(port)) {
+      const rowOf = async (about: About): Promise<RecordRow | undefined> => (await this.#rows([about]))[0];
+      await this.acknowledgements.acknowledged(call, rowOf, (record) => this.#lost.has(record));
+    }
     if (method === 'checkpointFanOut' || method === 'completeFanOut') {
-      this.fleet.checkpointed(call, (record) => this.#sent.has(record));
+      this.fleet.checkpointed(call, (record) => this.acknowledgements.isSent(record));
     }
     const result = await apply();
     if (method.startsWith('claimF')) this.fleet.claimed(call, result as Claim);
@@ -211,81 +206,19 @@ export class Watch {
     }
   }
 
-  async #acknowledged({ args, port }: PortCall): Promise<void> {
-    for (const { receipt, messageId } of args[0] as Delivery[]) {
-      const received = this.#inHand.done(receipt);
-      if (received === undefined) continue;
-      const about = recordOfBody(received.body);
-      const sent = this.#sent.get(about?.record ?? received.body);
-      if (sent !== undefined && sent.atMs >= received.atMs && sent.generation >= (about?.generation ?? 0)) continue;
-      if (about !== undefined && port.startsWith('queues') && this.#isEndedByStop(about)) continue;
-      const [row] = about === undefined ? [] : await this.#rows([about]);
-      const generation = about?.generation ?? 0;
-      const isOver = row && (row.state === 'succeeded' || row.state === 'cancelled' || row.generation > generation);
-      // A failed record's dead letter is what it is replayed from: it goes only when the replay was sent.
-      if (isOver || (row && isTerminal(row.state) && port.startsWith('queues'))) continue;
-      // A copy that was left behind: the row announced a wait, and the message that goes on after it is there.
-      if (row !== undefined && this.#isElsewhere(port, receipt, about?.record)) continue;
-      // The same, but that message was purged since the row announced it: the reconciler is to find out, not this copy.
-      if (row !== undefined && this.#wasPurgedSince(row, about?.record)) continue;
-      const record = about?.record ?? 'an unreadable message';
-      if (row === undefined && this.#lost.has(record)) continue;
-      if (about === undefined && this.#isSetApart(messageId)) continue;
-      const says = row === undefined ? 'there is no row' : `the row is ${row.state}`;
-      this.#journal.broken(
-        'written before acknowledged',
-        `${record} was taken off ${port} although ${says} and no message goes on with it`,
-        [record],
-      );
-    }
-  }
-
-  #isSetApart(messageId: string): boolean {
-    return this.#world?.objects.keys().some((key) => key.startsWith('set-apart/') && key.includes(messageId)) === true;
-  }
-
   #isStopped(submissionId: string): boolean {
     return this.#world?.inspect.submissions().find((each) => each.submissionId === submissionId)?.stop !== undefined;
   }
 
-  /** The stop order ends what is open of its generations; once results are made of them, the ledger must have done so. */
-  #isEndedByStop({ submissionId, recordNo, generation }: NonNullable<ReturnType<typeof recordOfBody>>): boolean {
-    const submission = this.#world?.inspect.submissions().find((each) => each.submissionId === submissionId);
-    if (submission === undefined || !isStopped(submission, generation)) return false;
-    if (isOpen(submission.state) && submission.state !== 'finalizing') return true;
-    const chunk = this.#world?.inspect.ledger(submissionId).find((each) => each.chunk === chunkOf(recordNo));
-    return chunk !== undefined && outcomeAt(chunk, offsetOf(recordNo)) !== 'pending';
-  }
-
-  #isElsewhere(port: string, receipt: string, record: string | undefined): boolean {
-    const queue = this.#world?.queues.live[port === 'queues.small' ? 'small' : 'bulk'];
-    return (queue?.messages() ?? []).some(
-      (other) => other.receipt !== receipt && recordOfBody(other.body)?.record === record,
-    );
-  }
-
-  #wasPurgedSince({ waitingUntilMs, updatedAtMs }: RecordRow, record = ''): boolean {
-    const purgedAtMs = this.#purged.get(record);
-    return purgedAtMs !== undefined && waitingUntilMs !== undefined && updatedAtMs - this.#skewMs <= purgedAtMs;
-  }
-
   #noteSent({ args, port }: PortCall): void {
     const lane = port === 'queues.small' ? 'small' : 'bulk';
-    for (const { body, group, attributes } of args[0] as OutgoingMessage[]) {
+    for (const message of args[0] as OutgoingMessage[]) {
+      this.acknowledgements.sent(message);
+      const { body, group } = message;
       const about = recordOfBody(body);
-      if (about !== undefined && attributes?.['reason'] === 'unreadable_message') {
-        const message = `A message of ${about.record} was set apart that a newer version can read`;
-        this.#journal.broken('what is newer is handed back', message, [about.record]);
-      }
-      const key = about?.record ?? body;
-      if (about !== undefined) this.isolation.sentBack(about.record);
-      const earlier = this.#sent.get(key);
-      const { generation = 0, firstEnqueuedAtMs = 0 } = about ?? {};
-      // Fan-out sent again what it had sent before: a second copy is on its way.
-      if (about && earlier && earlier.firstEnqueuedAtMs !== firstEnqueuedAtMs)
-        this.#journal.disturbRecord(about.record);
-      this.#sent.set(key, { atMs: this.#scheduler.now(), generation, firstEnqueuedAtMs });
-      if (about !== undefined && port.startsWith('queues')) this.bodies.push({ lane, body, group });
+      if (about === undefined) continue;
+      this.isolation.sentBack(about.record);
+      if (port.startsWith('queues')) this.bodies.push({ lane, body, group });
     }
     this.#wake(port);
   }
