@@ -109,7 +109,7 @@ test('a message that is not JSON is parked with a reason, and the rest of its ba
   expect(rig.sluice.cloud.denials()).toEqual([]);
 });
 
-test('an unreadable message that was redriven three times is parked for good', async () => {
+test('an unreadable message that was redriven three times is set apart from the dead letters', async () => {
   await send('{"v":0}');
   await parked('{"v":0}');
 
@@ -119,9 +119,9 @@ test('an unreadable message that was redriven three times is parked for good', a
     await parked('{"v":0}', redrives);
   }
 
-  expect(await redrive('--mode', 'dead_letter_queue', '--lane', 'small', '--execute')).toMatch(/exhausted/);
+  expect(await redrive('--mode', 'dead_letter_queue', '--lane', 'small', '--execute')).toMatch(/moved to set-apart/);
   expect(await depth(LANE)).toBe(0);
-  await parked('{"v":0}', '3');
+  expect([...(await deadLetters()).keys()]).not.toContain('{"v":0}');
   expect(rig.sluice.cloud.denials()).toEqual([]);
 });
 
