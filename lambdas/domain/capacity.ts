@@ -102,6 +102,9 @@ export function deriveCapacity(input: CapacityInput): Capacity {
  */
 export const SLICES_PER_INVOCATION = 10;
 
+/** Memory of the functions that work slices; so many of them side by side take less, see the benchmark `slices`. */
+export const SLICES_MEMORY_MB = { fanOut: 1_024, finalizer: 2_048 } as const;
+
 /**
  * Visibility timeout of a queue whose event source runs a function: six times its timeout plus the batching window, so
  * that a batch that is throttled or runs to the end is not delivered to another worker meanwhile. Source:

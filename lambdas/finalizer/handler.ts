@@ -9,6 +9,7 @@ import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps } from '../domain/finalize/deps.ts';
+import { PartTurns } from '../domain/finalize/part-turns.ts';
 import { finalizeSlice } from '../domain/finalize/finalize-slice.ts';
 import { parseFinalizeMessage } from '../domain/queues/messages.ts';
 import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
@@ -39,6 +40,7 @@ const deps: FinalizeDeps = {
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   callbacks: createCallbackTransport(),
   schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
+  turns: new PartTurns(clock),
   telemetry,
   clock,
   random: Math.random,

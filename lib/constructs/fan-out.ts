@@ -2,7 +2,7 @@ import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { SLICES_MEMORY_MB, SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
@@ -71,7 +71,7 @@ export class FanOut extends Construct {
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       // A slice holds up to 8 MiB of text while it decides about the lane, and its parsed rows.
-      memoryMb: 1_024,
+      memoryMb: SLICES_MEMORY_MB.fanOut,
       // A big file is a chain of continuations.
       sendsToItself: true,
     });

@@ -3,7 +3,7 @@ import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-li
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
+import { SLICES_MEMORY_MB, SLICES_PER_INVOCATION, visibilityTimeoutSeconds } from '../../lambdas/domain/capacity.ts';
 import type { Lane as LaneName } from '../../lambdas/domain/model.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { SERVICE_METRICS } from '../../lambdas/runtime/metric-names.ts';
@@ -63,8 +63,8 @@ export class Finalizer extends Construct {
         FINALIZE_QUEUE_URL: this.queue.queue.queueUrl,
       },
       timeoutSeconds: TIMEOUT_SECONDS,
-      // A slice holds a part of 8 MiB of each of its result files, twice for a moment.
-      memoryMb: 2_048,
+      // A slice holds a part of 8 MiB of each of its result files, twice for a moment, and the rows of a chunk.
+      memoryMb: SLICES_MEMORY_MB.finalizer,
       // Big results are a chain of continuations; a callback is repeated for hours.
       sendsToItself: true,
     });

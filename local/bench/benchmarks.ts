@@ -10,6 +10,7 @@ import { ops } from './ops.ts';
 import { outage } from './outage.ts';
 import { prepare } from './prepare.ts';
 import type { BenchResult } from './result.ts';
+import { slices } from './slices.ts';
 
 export interface Benchmark {
   readonly name: string;
@@ -27,6 +28,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'ops', summary: 'billable operations of AWS for each succeeded record', run: ops },
   { name: 'fanout', summary: 'rows per second and memory of the fan-out', run: fanOut },
   { name: 'prepare', summary: 'memory, time and writes of unpacking large and hostile files', run: prepare },
+  { name: 'slices', summary: 'memory of slices that one invocation works side by side', run: slices },
   { name: 'ack', summary: 'time to accept a file, small and large', run: ack },
   { name: 'cold', summary: 'size and start of every function', run: cold },
 ];

@@ -12,7 +12,7 @@ import { systemClock as clock } from '../../lambdas/runtime/clock.ts';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 const DAY_MS = 86_400_000;
-const SCHEMAS = schemaSetOf(recordSchema, PROVIDERS);
+export const SCHEMAS = schemaSetOf(recordSchema, PROVIDERS);
 const { mapping } = resolveProfile({}, recordSchema);
 
 /** What stands in for AWS around the fan-out of one file: stores that keep one submission, and a queue that only counts. */
@@ -36,13 +36,14 @@ export function port<T extends object>(name: string, methods: Partial<T>): T {
   }) as T;
 }
 
-export function createFanOutPorts(path: string): FanOutPorts {
+/** @param lane - Takes the records, counted; by default everything at once. */
+export function createFanOutPorts(path: string, lane: QueueSender = { send: async () => [] }): FanOutPorts {
   const submission = newSubmission(statSync(path).size);
   let sent = 0;
-  const lane: QueueSender = {
+  const counted: QueueSender = {
     async send(messages) {
       sent += messages.length;
-      return [];
+      return lane.send(messages);
     },
   };
   const nowhere: QueueSender = { send: async () => [] };
@@ -82,7 +83,7 @@ export function createFanOutPorts(path: string): FanOutPorts {
       openWork: async () => [],
       setOpenWork: async () => undefined,
     }),
-    lanes: { small: lane, bulk: lane },
+    lanes: { small: counted, bulk: counted },
     fanOutQueue: nowhere,
     prepareQueue: nowhere,
     finalizeQueue: nowhere,
@@ -95,7 +96,7 @@ export function createFanOutPorts(path: string): FanOutPorts {
   return { deps, submission, sent: () => sent };
 }
 
-function newSubmission(sizeBytes: number): Submission {
+export function newSubmission(sizeBytes: number): Submission {
   const nowMs = clock.now();
   return {
     submissionId: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD',

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { writeGeneratedFile } from '../demo/generate.ts';
+import { bundleChild, DIRECTORY, runChild } from './child.ts';
 import type { BenchContext } from './context.ts';
 import { atLeast, atMost, decimals, reported, type BenchResult } from './result.ts';
 
@@ -12,7 +10,6 @@ const ROWS = 200_000;
 const ROUNDS = 5;
 const LEAST_SHARE = 0.5;
 const MOST_MEMORY_MB = 200;
-const DIRECTORY = join(resolve(import.meta.dirname, '..', '..'), '.local', 'bench');
 
 const outcomeSchema = v.pipe(
   v.string(),
@@ -26,7 +23,7 @@ export async function fanOut({ say }: BenchContext): Promise<BenchResult> {
   say(`fanout: ${ROWS} rows, ${ROUNDS} rounds …`);
   const file = join(DIRECTORY, `records-${ROWS}.csv`);
   await writeGeneratedFile(file, ROWS);
-  const program = await bundle();
+  const program = await bundleChild('fan-out-child');
   const parses: Outcome[] = [];
   const fanOuts: Outcome[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -59,23 +56,7 @@ const rowsPerSecond = (outcomes: readonly Outcome[], by: 'seconds' | 'processorS
   Math.max(...outcomes.map((outcome) => outcome.records / outcome[by]));
 
 async function measure(program: string, mode: 'parse' | 'fan-out', file: string): Promise<Outcome> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, mode, file]);
-  const outcome = v.parse(outcomeSchema, stdout);
+  const outcome = v.parse(outcomeSchema, await runChild(program, [mode, file]));
   if (outcome.records === ROWS) return outcome;
   throw new RangeError(`${mode} saw ${outcome.records} of ${ROWS} rows.`);
-}
-
-/** As the functions are bundled: what strips types at start costs memory that the function does not need. */
-async function bundle(): Promise<string> {
-  const outfile = join(DIRECTORY, 'fan-out-child.mjs');
-  await build({
-    entryPoints: [join(import.meta.dirname, 'fan-out-child.ts')],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-  });
-  return outfile;
 }

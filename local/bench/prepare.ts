@@ -1,20 +1,17 @@
-import { execFile } from 'node:child_process';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
-import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import * as v from 'valibot';
+import { bundleChild, DIRECTORY, runChild } from './child.ts';
 import type { BenchContext } from './context.ts';
 import { atMost, decimals, reported, type BenchResult, type Figure } from './result.ts';
 
 /** What the function may take for any file: half of its memory, and half of its time with its share of a core. */
 const MOST_MEMORY_MB = 512;
 const MOST_PROCESSOR_SECONDS = 450 * 0.58;
-const DIRECTORY = join(resolve(import.meta.dirname, '..', '..'), '.local', 'bench');
 
 const outcomeSchema = v.pipe(
   v.string(),
@@ -35,14 +32,14 @@ const outcomeSchema = v.pipe(
 /** The function's own code over the largest files and over those that are made to exhaust it. */
 export async function prepare({ say }: BenchContext): Promise<BenchResult> {
   mkdirSync(DIRECTORY, { recursive: true });
-  const program = await bundle();
+  const program = await bundleChild('prepare-child');
   const figures: Figure[] = [];
   for (const [name, write] of Object.entries(FILES)) {
     say(`prepare: ${name} …`);
     const file = join(DIRECTORY, `prepare-${name.replaceAll(/\W+/g, '-')}`);
     await write(file);
-    const { stdout } = await promisify(execFile)(process.execPath, [program, file]);
-    const { outcome, bytes, lines, reads, parts, headWrites, ...took } = v.parse(outcomeSchema, stdout);
+    const printed = await runChild(program, [file]);
+    const { outcome, bytes, lines, reads, parts, headWrites, ...took } = v.parse(outcomeSchema, printed);
     const written = `${outcome}; ${(bytes / 1e6).toFixed(1)} MB in ${lines} lines; ${reads} reads, ${parts} parts, ${headWrites} writes of the head`;
     figures.push(
       reported(name, written),
@@ -104,20 +101,4 @@ function workbook(file: string, count: number, rowOf: (n: number) => string): vo
   };
   const bytes = Object.entries(parts).map(([name, xml]) => [name, Buffer.from(xml)]);
   writeFileSync(file, zipSync(Object.fromEntries(bytes) as Record<string, Uint8Array>, { level: 6 }));
-}
-
-/** As the functions are bundled: what strips types at start costs memory that the function does not need. */
-async function bundle(): Promise<string> {
-  const outfile = join(DIRECTORY, 'prepare-child.mjs');
-  await build({
-    entryPoints: [join(import.meta.dirname, 'prepare-child.ts')],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
-  });
-  return outfile;
 }

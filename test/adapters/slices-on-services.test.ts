@@ -3,6 +3,7 @@ import { jest } from '@jest/globals';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
 import { closeFullChunks } from '../../lambdas/domain/ledger/settlement.ts';
+import { PartTurns } from '../../lambdas/domain/finalize/part-turns.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';
@@ -87,6 +88,7 @@ describe('fan-out and finalization over the services', () => {
       ...common,
       callbacks: { request: async () => Promise.reject(new Error('There is no callback.')) },
       schemas,
+      turns: new PartTurns(common.clock),
       settings: { ...FINALIZE_DEFAULTS, partChunks: 1 },
     };
     await finalizeSlice(finalizeDeps, parseFinalizeMessage(request ?? ''), budget);

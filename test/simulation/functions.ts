@@ -3,6 +3,7 @@ import type { Environment } from './environment.ts';
 import { providerConfigs } from './provider.ts';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
+import { PartTurns } from '../../lambdas/domain/finalize/part-turns.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import type { Lane } from '../../lambdas/domain/model.ts';
@@ -106,8 +107,9 @@ export function prepareOf(environment: Environment, options: FunctionOptions): Q
 export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
   const { transport } = options;
   const queue = environment.ports.queues.live.finalize;
-  const settings = { ...FINALIZE_DEFAULTS, partChunks: 1 };
-  const deps = { ...common(environment, options), callbacks: transport, settings };
+  const settings = { ...FINALIZE_DEFAULTS, partChunks: 1, largePartChunks: 1, largePartsAtOnce: 1 };
+  const shared = common(environment, options);
+  const deps = { ...shared, callbacks: transport, turns: new PartTurns(shared.clock), settings };
   return async (deliveries, budget) =>
     eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),

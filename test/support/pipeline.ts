@@ -1,6 +1,7 @@
 import { createConverter } from '../../lambdas/adapters/prepare/converter.ts';
 import { FAN_OUT_DEFAULTS } from '../../lambdas/domain/fan-out/deps.ts';
 import { fanOutSlice } from '../../lambdas/domain/fan-out/fan-out-slice.ts';
+import { PartTurns } from '../../lambdas/domain/finalize/part-turns.ts';
 import { FINALIZE_DEFAULTS } from '../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../lambdas/domain/finalize/finalize-slice.ts';
 import { PREPARE_DEFAULTS, prepareSlice } from '../../lambdas/domain/prepare/prepare-slice.ts';
@@ -101,7 +102,7 @@ export function createPipeline() {
       const fanOut = { ...shared, lanes: live, settings: FAN_OUT_DEFAULTS };
       const prepare = { ...shared, converter: createConverter(world.objects), settings: PREPARE_DEFAULTS };
       const callbacks = { request: async () => respond(204) };
-      const finalize = { ...shared, callbacks, settings: FINALIZE_DEFAULTS };
+      const finalize = { ...shared, callbacks, turns: new PartTurns(clock), settings: FINALIZE_DEFAULTS };
       const steps = [
         await deliverAll(live.fanOut, clock, async (body) => fanOutSlice(fanOut, parseFanOutMessage(body), BUDGET)),
         await deliverAll(live.prepare, clock, async (body) => prepareSlice(prepare, parseFanOutMessage(body), BUDGET)),

@@ -106,7 +106,8 @@ export class S3ObjectWriter implements ObjectWriter {
     for (; all.byteLength - from >= PART_BYTES; from += PART_BYTES) {
       await this.#uploadPart(all.subarray(from, from + PART_BYTES));
     }
-    this.#buffered = [all.subarray(from)];
+    // A copy: a view would keep the whole buffer.
+    this.#buffered = [Buffer.from(all.subarray(from))];
     this.#bufferedBytes = all.byteLength - from;
   }
 

@@ -12,10 +12,15 @@ import { SLICE_DEFAULTS, type SliceSettings } from '../submissions/slices.ts';
 import type { Clock, Random } from '../time.ts';
 import type { FinalizeLease } from './lease.ts';
 import { PART_CHUNKS } from './manifest.ts';
+import type { PartTurns } from './part-turns.ts';
 
 export interface FinalizeSettings extends SliceSettings {
   /** Chunks of one part of the results. {@link PART_CHUNKS}, except in tests. */
   partChunks: number;
+  /** Chunks from which a part counts as large, see PartTurns. */
+  largePartChunks: number;
+  /** Large parts that one process writes at the same time: one of them calculates while another one waits for storage. */
+  largePartsAtOnce: number;
   /** Deliveries of a callback before it is given up. */
   callbackAttempts: number;
   /** One deadline over connect, headers and body of a callback. */
@@ -27,6 +32,8 @@ export const FINALIZE_DEFAULTS = {
   ...SLICE_DEFAULTS,
   reserveMs: 60_000,
   partChunks: PART_CHUNKS,
+  largePartChunks: 20,
+  largePartsAtOnce: 2,
   callbackAttempts: 8,
   callbackTimeoutMs: 10_000,
 } satisfies Partial<FinalizeSettings>;
@@ -40,6 +47,7 @@ export interface FinalizeDeps {
   finalizeQueue: QueueSender;
   callbacks: HttpTransport;
   schemas: AcceptedSchemas;
+  turns: PartTurns;
   telemetry: Telemetry;
   clock: Clock;
   random: Random;

@@ -92,7 +92,13 @@ async function work(finalizing: Finalizing, message: FinalizeMessage, isOver: ()
       await lease.release();
       return sendOne(deps.finalizeQueue, message);
     }
-    const outcome = await writePart(finalizing, range, dialect);
+    const outcome = await deps.turns.write(range.chunks, deps.settings, { lease, isOver }, async () =>
+      writePart(finalizing, range, dialect),
+    );
+    if (outcome === undefined) {
+      await lease.release();
+      return sendOne(deps.finalizeQueue, message, deps.settings.retryDelayMs);
+    }
     if ('open' in outcome) return reopen(finalizing, outcome.open);
     await writePartManifest(deps.objects, submission, version, outcome.done);
     await lease.complete(range.part);

@@ -1,4 +1,5 @@
 import { closeFullChunks } from '../../../lambdas/domain/ledger/settlement.ts';
+import { PartTurns } from '../../../lambdas/domain/finalize/part-turns.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps, type FinalizeSettings } from '../../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest, type Manifest } from '../../../lambdas/domain/finalize/manifest.ts';
@@ -84,6 +85,7 @@ export function createFinalizeRig(
       world.submissions,
       options.recordSchema ? { ...SCHEMAS, record: options.recordSchema } : SCHEMAS,
     ),
+    turns: new PartTurns(clock),
     telemetry: world.telemetry,
     clock,
     random: deps.random,
