@@ -52,6 +52,7 @@ const CALM = {
   flakyShare: 0,
   skewMs: 20,
   slowReplyMs: 15,
+  workerTimeoutMs: 60_000,
   checkpointRecords: 250,
   workers: 4,
 } as const satisfies Partial<Plan>;

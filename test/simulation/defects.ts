@@ -204,9 +204,9 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'close a cancelled file while workers hold its records',
-    file: 'lambdas/domain/ledger/settle-stopped.ts',
-    find: 'if (isDraining(submission, deps.clock.now())) return settled;',
-    by: 'if (isDraining(submission, deps.clock.now()) && settled < 0) return settled;',
+    file: 'lambdas/domain/submissions/stop.ts',
+    find: 'nowMs < stop.atMs + DRAIN_MS',
+    by: 'nowMs < stop.atMs + 0 * DRAIN_MS',
   },
   {
     name: 'settle a stopped file but for its last chunk',

@@ -2,7 +2,7 @@ import { DependencyUnavailableError } from '../../lambdas/domain/errors.ts';
 import { LONGEST_WRITE_MS } from '../../lambdas/domain/limits.ts';
 import type { SendFailure } from '../../lambdas/domain/queues/ports.ts';
 import type { PortCall } from '../support/memory/index.ts';
-import type { Plan } from './plan.ts';
+import type { BrownOut, Plan } from './plan.ts';
 import { stream, type Dice } from './random.ts';
 
 /** What becomes of one call of AWS. Decided before it is made. */
@@ -19,6 +19,7 @@ export class Faults {
   readonly #startMs: number;
   readonly #dice: Dice;
   readonly #crashes: Dice;
+  readonly #brownOuts: BrownOut[];
   /** Faults stop here, so that what is left can be finished. */
   readonly endMs: number;
 
@@ -28,6 +29,7 @@ export class Faults {
     this.endMs = startMs + faultyMs;
     this.#dice = stream(plan.seed, 'faults');
     this.#crashes = stream(plan.seed, 'crashes');
+    this.#brownOuts = [...plan.brownOuts];
   }
 
   isThrottled(nowMs: number): boolean {
@@ -37,13 +39,17 @@ export class Faults {
     );
   }
 
+  /** From now on a table answers slowly for a while. */
+  slowDown(table: BrownOut['table'], nowMs: number, forMs: number): void {
+    const fromMs = nowMs - this.#startMs;
+    this.#brownOuts.push({ table, fromMs, toMs: fromMs + forMs });
+  }
+
   /** Whether the table behind a port answers slowly. */
   #isSlow(port: string, nowMs: number): boolean {
     const sinceMs = nowMs - this.#startMs;
     const table = port === 'ledger' ? 'submissions' : port;
-    return this.#plan.brownOuts.some(
-      (spell) => spell.table === table && sinceMs >= spell.fromMs && sinceMs < spell.toMs,
-    );
+    return this.#brownOuts.some((spell) => spell.table === table && sinceMs >= spell.fromMs && sinceMs < spell.toMs);
   }
 
   fateOf({ port, method }: Pick<PortCall, 'port' | 'method'>, nowMs: number): Fate {

@@ -33,7 +33,6 @@ export const SCHEMAS = schemaSetOf(
 /** What a newer version checks records and answers by: no file was accepted with it. */
 const STRICTER = { record: { ...recordSchema, required: ['vat_number'] }, responses: {} };
 
-export const WORKER_TIMEOUT_MS = 60_000;
 export const SLICE_TIMEOUT_MS = 180_000;
 export const PREPARE_TIMEOUT_MS = 900_000;
 const RECONCILE_TIMEOUT_MS = 55_000;
@@ -49,6 +48,7 @@ export interface FunctionOptions {
   random: Random;
   transport: HttpTransport;
   checkpointRecords: number;
+  workerTimeoutMs: number;
 }
 
 /** A function as its environment holds it between invocations: works a batch and answers the ids to deliver again. */
@@ -132,7 +132,7 @@ export async function runReconciler(environment: Environment, options: FunctionO
     ...common(environment, options),
     deadLetterQueues: environment.ports.queues.deadLetters,
     apis: APIS.map(({ config }) => config),
-    settings: { ...RECONCILE_DEFAULTS, visibilityMs: visibilityMs(WORKER_TIMEOUT_MS) },
+    settings: { ...RECONCILE_DEFAULTS, visibilityMs: visibilityMs(options.workerTimeoutMs) },
     automaticRedrive: redriveDeps(environment, options),
   };
   await environment.invoke(RECONCILE_TIMEOUT_MS, async (budget) => reconcile(deps, budget));

@@ -12,6 +12,8 @@ const HELPFUL = REASON_CODES.filter((code) => REASONS[code].replayHelps);
 
 /** By then the failure is in the ledger, where a redrive finds it. */
 const HASTE_MS = 100;
+/** The rows of a replay are written within this. */
+const SLOW_MS = 20_000;
 
 /** Puts everything that is planned into the future: submissions, cancellations and mishaps. */
 export function arrange(simulation: Simulation): void {
@@ -68,8 +70,11 @@ async function happen(simulation: Simulation, mishap: Mishap, index: number): Pr
     case 'redrive':
       return redrive(simulation, mishap.mode);
     case 'hasty_redrive':
-      simulation.watch.onFailure = () =>
+      simulation.watch.onFailure = () => {
         later(simulation, simulation.sinceStartMs + HASTE_MS, async () => redrive(simulation, 'records'));
+        // So the other copy may be written before or behind the replay.
+        simulation.faults.slowDown('records', simulation.scheduler.now(), SLOW_MS);
+      };
   }
 }
 

@@ -111,6 +111,8 @@ export interface Plan {
   slowReplyMs: number;
   checkpointRecords: number;
   workers: number;
+  /** Timeout of the workers' functions. */
+  workerTimeoutMs: number;
 }
 
 export function planOf(seed: number): Plan {
@@ -146,6 +148,8 @@ export function planOf(seed: number): Plan {
     slowReplyMs: dice.pick([15, 60, 200]),
     checkpointRecords: dice.pick([250, 500, 1_000]),
     workers: 2 + dice.below(4),
+    // The shortest that is ever configured, and one with time for long waits.
+    workerTimeoutMs: stream(seed, 'timeouts').pick([30 * SECOND_MS, MINUTE_MS]),
   };
 }
 
@@ -212,7 +216,9 @@ function brownOutsOf(dice: Dice): BrownOut[] {
   if (dice.chance(0.75)) return [];
   const fromMs = dice.between(0, 3 * MINUTE_MS);
   const toMs = fromMs + dice.between(30 * SECOND_MS, 4 * MINUTE_MS);
-  return [{ table: dice.pick(['records', 'submissions']), fromMs, toMs }];
+  const table = dice.pick(['records', 'submissions'] as const);
+  const other = table === 'records' ? 'submissions' : 'records';
+  return [{ table, fromMs, toMs }, ...(dice.chance(0.4) ? [{ table: other, fromMs, toMs } as const] : [])];
 }
 
 function deploymentOf(dice: Dice): Pick<Plan, 'deployment'> {

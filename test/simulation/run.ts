@@ -132,6 +132,7 @@ export class Simulation {
     return {
       random: stream(this.plan.seed, `random of ${name}`).next,
       checkpointRecords: this.plan.checkpointRecords,
+      workerTimeoutMs: this.plan.workerTimeoutMs,
       telemetry: { emit: (event) => this.#heard(name, event) },
       transport: environment.transport(async (request) => {
         const provider = request.url.includes('//company.') ? 'company' : 'geo';
@@ -171,7 +172,7 @@ export class Simulation {
     return this.#source(lane, {
       batchSize: 10,
       maxConcurrency: this.plan.workers,
-      timeoutMs: functions.WORKER_TIMEOUT_MS,
+      timeoutMs: this.plan.workerTimeoutMs,
       work: (environment) => functions.workerOf(environment, this.options(environment), lane),
     });
   }
