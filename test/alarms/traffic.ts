@@ -35,7 +35,7 @@ export class Traffic {
         resource: '/v1/submissions',
         tenant,
         headers: { 'Content-Type': charset === undefined ? 'text/csv' : `text/csv; charset=${charset}` },
-        body: fileOf({ index, tenantId: tenant, atMs: 0, file: 'csv', kinds }),
+        body: fileOf({ index, tenantId: tenant, atMs: 0, file: 'csv', kinds }, false),
       }),
     );
   }

@@ -13,9 +13,9 @@ export const isMapped = ({ index }: Pick<SubmissionPlan, 'index'>): boolean => i
 const MAPPED_COLUMNS = COLUMNS.map((column) => column.toUpperCase().replace('_', ' '));
 
 /** The file of a submission. What a provider is asked about a record says which record, and of which kind, it is. */
-export function fileOf(plan: SubmissionPlan): string {
+export function fileOf(plan: SubmissionPlan, mapped = isMapped(plan)): string {
   const { index, file, kinds } = plan;
-  const columns = isMapped(plan) ? MAPPED_COLUMNS : COLUMNS;
+  const columns = mapped ? MAPPED_COLUMNS : COLUMNS;
   if (file === 'unreadable') return '\u0000\u0001\u0002 not a table\u0000';
   if (file === 'header_only') return `${columns.join(',')}\n`;
   const lines = kinds.map((kind, at) => lineOf(file, kind, recordName(index, at + 1), columns));
