@@ -18,14 +18,14 @@ export const PREPARE_DRILLS: readonly Drill[] = [
   {
     fault: 'prepare fails at its start',
     // Shorter than a file may stand: then the page is about what is hidden only.
-    lastsFor: 3,
+    lastsFor: 2,
     ...HIDDEN,
     rings: { 'Preparation/Prepare/Errors': 3, 'PrepareRequests/OldestMessageAge': 40 },
     arrange: together(encodedFiles(1), ill('prepare', { what: 'broken' })),
   },
   {
     fault: 'prepare is throttled',
-    lastsFor: 3,
+    lastsFor: 2,
     ...HIDDEN,
     rings: { 'Preparation/Prepare/Throttles': 4, 'PrepareRequests/OldestMessageAge': 40 },
     arrange: together(encodedFiles(1), ill('prepare', { what: 'throttled' })),
