@@ -81,22 +81,17 @@ async function runBatch(run: Run, batch: LookupBatch): Promise<ProviderResult> {
       const called = slotsMs.length < slots ? open.slice(0, slotsMs.length) : open;
       await callAtSlots(run, batch, state, reservation, called);
       const isAllCalled = called.every((index) => batch.results.has(index));
-      if (isAllCalled) return deferred(run, 'pacer_full', state.nextAtMs - reservation.withinMs);
+      if (isAllCalled) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
       continue;
     }
-    const refusal = await afterRefusal(run, batch, state, reservation.withinMs);
+    const refusal = await afterRefusal(run, batch, state);
     if (refusal !== undefined) return refusal;
   }
   return deferred(run, 'pacer_full');
 }
 
 /** Handles a refused reservation. Returns what it means for the records, or nothing when it is worth trying again. */
-async function afterRefusal(
-  run: Run,
-  batch: LookupBatch,
-  state: ProviderState,
-  withinMs: number,
-): Promise<ProviderResult | undefined> {
+async function afterRefusal(run: Run, batch: LookupBatch, state: ProviderState): Promise<ProviderResult | undefined> {
   const { clock } = run.deps;
   const nowMs = clock.now();
   if (state.breaker === 'open') {
@@ -106,7 +101,7 @@ async function afterRefusal(
     if (outcome?.kind === 'answer') batch.results.set(first, outcome);
     return untilMs === undefined ? undefined : waitForBreaker(run, state, untilMs);
   }
-  if (isOpenForCalls(state, nowMs)) return deferred(run, 'pacer_full', state.nextAtMs - withinMs);
+  if (isOpenForCalls(state, nowMs)) return deferred(run, 'pacer_full', state.nextAtMs - startWithinMs(run));
   if (state.blockedUntilMs - nowMs > Math.min(WAIT_IN_PLACE_MS, startWithinMs(run))) {
     return deferred(run, state.blockedReason ?? 'provider_throttled', state.blockedUntilMs);
   }

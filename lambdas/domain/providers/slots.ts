@@ -23,8 +23,6 @@ export interface Reservation {
   slotsMs: number[];
   /** Milliseconds between two slots, at the pace that the fleet grants at the moment. */
   intervalMs: number;
-  /** How far ahead slots are reserved at the moment: where none is free, the next try is worth making so long before the next one. */
-  withinMs: number;
   /** Why, if fewer: what the provider's item says. Absent when not even one call fits into the time, and nothing was asked. */
   state?: ProviderState;
 }
@@ -50,13 +48,11 @@ export async function reserveSlots({ providers, clock }: SlotDeps, request: Slot
   let wanted = request.slots;
   let state: ProviderState | undefined;
   let interval = 0;
-  let { withinMs: aheadMs } = request;
   for (let tries = 0; tries < MAX_RESERVATIONS; tries++) {
     const { lastState: known } = provider;
     interval = intervalMs(provider.config) / grantedShare(known, nowMs);
     const isSlowed = interval > intervalMs(provider.config) && request.isForCanary !== true;
-    aheadMs = Math.min(request.withinMs, isSlowed ? SLOWED_WITHIN_MS : Infinity);
-    const withinMs = aheadMs - SLOT_LEAD_MS;
+    const withinMs = Math.min(request.withinMs, isSlowed ? SLOWED_WITHIN_MS : Infinity) - SLOT_LEAD_MS;
     const slots = Math.min(wanted, slotsWithin(withinMs, interval));
     if (slots < 1) break;
     const paceAtMs = known?.paceAtMs ?? 0;
@@ -68,7 +64,7 @@ export async function reserveSlots({ providers, clock }: SlotDeps, request: Slot
     if (answer.granted) {
       const { firstSlotMs } = answer;
       const slotsMs = Array.from({ length: slots }, (_, index) => firstSlotMs + index * interval);
-      return { slotsMs, intervalMs: interval, withinMs: aheadMs, state };
+      return { slotsMs, intervalMs: interval, state };
     }
     if (!isOpenForCalls(state, nowMs)) break;
     if (state.paceAtMs !== paceAtMs) continue;
@@ -77,7 +73,7 @@ export async function reserveSlots({ providers, clock }: SlotDeps, request: Slot
     if (fewer < 1 || fewer >= slots) break;
     wanted = fewer;
   }
-  return { slotsMs: [], intervalMs: interval, withinMs: aheadMs, ...(state === undefined ? {} : { state }) };
+  return { slotsMs: [], intervalMs: interval, ...(state === undefined ? {} : { state }) };
 }
 
 type Pace = Pick<ProviderState, 'paceAtMs' | 'paceShare' | 'paceLimitShare'>;

@@ -60,7 +60,7 @@ function setUp({ config: overrides = {}, hook, callsAtOnce }: Options = {}) {
     );
   const state = async () => world.providers.get('company');
   const recordCalls = () => transport.calls.filter(({ url }) => !isCanary(url));
-  return { ...world, world, clock, transport, provider, config, deps, ask, kinds, state, recordCalls };
+  return { ...world, clock, transport, provider, config, deps, ask, kinds, state, recordCalls };
 }
 
 const repeat = (kind: string, count: number): string[] => Array.from({ length: count }, () => kind);
@@ -101,17 +101,6 @@ describe('asking a provider', () => {
       ...repeat('answer', 3),
       ...repeat('deferred: pacer_full', 2),
     ]);
-  });
-
-  it('comes back three seconds before a slot is free while the pace is lowered: no other is reserved earlier', async () => {
-    const { ask, clock, world } = setUp();
-    const paceAtMs = clock.now();
-    const pace = { share: 0.1, limitShare: 0.2 };
-    await world.providers.throttle('company', { seenAtMs: 0, nowMs: paceAtMs, throttles: 0, pace });
-    const reservation = { provider: 'company', slots: 1, intervalMs: 20_000, nowMs: paceAtMs, maxWaitMs: 0, paceAtMs };
-    await world.providers.reserve(reservation);
-    const { nextAtMs } = await world.providers.get('company');
-    expect(await ask(1)).toMatchObject([{ kind: 'deferred', reason: 'pacer_full', untilMs: nextAtMs - 3_000 }]);
   });
 
   it('defers all without a call when the credential cannot be had, and reserves nothing', async () => {
