@@ -6,7 +6,8 @@ import { intercept } from '../support/memory/hook.ts';
 import type { MemoryWorld, PortCall, PortHook } from '../support/memory/index.ts';
 import type { FileTroubles } from './file-troubles.ts';
 import { notTaken, unavailable, type Faults } from './faults.ts';
-import { nameOf, type Journal } from './journal.ts';
+import type { Isolation } from './isolation.ts';
+import { nameOf, recordOfBody, type Journal } from './journal.ts';
 import type { NewerVersion } from './newer-version.ts';
 import { KnownOutages } from './known-outages.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -18,6 +19,7 @@ export interface EnvironmentDeps {
   files: FileTroubles;
   journal: Journal;
   newer: NewerVersion;
+  watch: { isolation: Isolation };
 }
 
 /** What an await of a dead function comes to: nothing, ever. */
@@ -196,8 +198,12 @@ export class Environment {
   };
 
   async #send(call: PortCall, apply: Parameters<PortHook>[1]): Promise<unknown> {
-    const { faults, scheduler, journal } = this.#deps;
+    const { faults, scheduler, journal, watch } = this.#deps;
     const [messages] = call.args as [readonly OutgoingMessage[]];
+    for (const { body } of messages) {
+      const about = recordOfBody(body);
+      if (about !== undefined) watch.isolation.sentBack(about.record);
+    }
     const untaken = faults.untaken(messages.length, scheduler.now());
     if (untaken.size > 0) {
       journal.stats.faults += 1;

@@ -22,7 +22,7 @@ export class Isolation {
     for (const { records } of this.#running.values()) records.delete(record);
   }
 
-  /** A record goes back to its queue, also where its row could not be written: nobody is processing it. */
+  /** A worker sends a record back, taken or not: it has ended its work for it. What is not taken is delivered again. */
   sentBack(record: string): void {
     for (const { records } of this.#running.values()) records.delete(record);
   }

@@ -217,7 +217,6 @@ export class Watch {
       const { body, group } = message;
       const about = recordOfBody(body);
       if (about === undefined) continue;
-      this.isolation.sentBack(about.record);
       if (port.startsWith('queues')) this.bodies.push({ lane, body, group });
     }
     this.#wake(port);
