@@ -11,6 +11,7 @@ import { outage } from './outage.ts';
 import { prepare } from './prepare.ts';
 import type { BenchResult } from './result.ts';
 import { slices } from './slices.ts';
+import { waits } from './waits.ts';
 
 export interface Benchmark {
   readonly name: string;
@@ -24,6 +25,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'fairness', summary: '50 records behind 40,000, of another tenant and of the same', run: fairness },
   { name: 'outage', summary: 'a provider is out for 30 s: good records that failed, extra calls', run: outage },
   { name: 'neighbours', summary: 'what one record, moment or tenant costs everybody else', run: neighbours },
+  {
+    name: 'waits',
+    summary: 'what records cost that a provider is not ready for, and those that are cancelled',
+    run: waits,
+  },
   { name: 'crash', summary: 'every worker is killed once: lost records, repeated calls, end', run: crash },
   { name: 'ops', summary: 'billable operations of AWS for each succeeded record', run: ops },
   { name: 'fanout', summary: 'rows per second and memory of the fan-out', run: fanOut },

@@ -6,10 +6,12 @@ import { planOf } from './plan.ts';
 import { PROCESSES, runSeeds } from './pool.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
+import { extraShareOf, MOST_EXTRA_SHARE, runSlowerProvider, SLOWER, SLOWER_WORKERS } from './slower-provider.ts';
 
 const USAGE = `npm run sim -- --seeds N [--from S]     runs N seeds (100), from seed S (1) on
 npm run sim -- --seed S [--trace]       runs one seed; prints everything that happens in it
 npm run sim -- --drain                  a burst at 1,000 calls a second: how much of the limit is used, and how far off estimates are
+npm run sim -- --slower                 a provider that allows a tenth of what is configured: extra calls, use of its limit
 npm run sim -- --processes P            with P processes (2)
 npm run sim -- --json                   ends with the figures as one line of JSON`;
 
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     drain: { type: 'boolean', default: false },
+    slower: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -40,6 +43,7 @@ async function main(): Promise<boolean> {
     return true;
   }
   if (values.drain) return drain();
+  if (values.slower) return slower();
   if (values.seed !== undefined) return one(whole('seed', values.seed), values.trace);
   return many(whole('from', values.from), whole('seeds', values.seeds));
 }
@@ -52,6 +56,19 @@ async function drain(): Promise<boolean> {
   const shared = await runEstimates(SHARED_ESTIMATES);
   console.log(`\nestimated completion, two lanes with work: ${formatEstimates(shared)}`);
   return result.isMet && alone.isMet && shared.isMet;
+}
+
+async function slower(): Promise<boolean> {
+  let isMet = true;
+  console.log('A provider that allows 20 of the 200 configured calls a second, from the second minute on:');
+  for (const workers of SLOWER_WORKERS) {
+    const minutes = (await runSlowerProvider({ ...SLOWER, workers })).slice(1);
+    const extra = extraShareOf(minutes);
+    const used = minutes.reduce((sum, minute) => sum + minute.used, 0) / minutes.length;
+    console.log(`${workers} workers: ${(extra * 100).toFixed(2)} % extra calls, ${used.toFixed(3)} of the limit used`);
+    isMet &&= extra < MOST_EXTRA_SHARE;
+  }
+  return isMet;
 }
 
 async function one(seed: number, trace: boolean): Promise<boolean> {

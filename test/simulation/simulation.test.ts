@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { runDrain } from './drain.ts';
-import { runSlowerProvider, type Minute } from './slower-provider.ts';
+import { extraShareOf, MOST_EXTRA_SHARE, runSlowerProvider, SLOWER } from './slower-provider.ts';
 import { planOf } from './plan.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
@@ -54,25 +54,21 @@ describe('draining a burst at the limit', () => {
 });
 
 describe('a provider that allows a tenth of what is configured', () => {
-  const options = { seed: 1, ratePerSecond: 200, allowedPerSecond: 20, burst: 10, workers: 10 };
-  const extraOf = (minutes: readonly Minute[]): number =>
-    minutes.reduce((sum, { extra }) => sum + extra, 0) / minutes.reduce((sum, { calls }) => sum + calls, 0);
-
   it.each([1, 2, 3])('costs less than 2 % extra calls after the first minute, and is used (seed %i)', async (seed) => {
-    const minutes = (await runSlowerProvider({ ...options, seed, lengthMs: 480_000 })).slice(1);
-    expect(extraOf(minutes)).toBeLessThan(0.02);
+    const minutes = (await runSlowerProvider({ ...SLOWER, workers: 10, seed })).slice(1);
+    expect(extraShareOf(minutes)).toBeLessThan(MOST_EXTRA_SHARE);
     expect(Math.min(...minutes.map(({ used }) => used))).toBeGreaterThan(0.9);
   });
 
   it.each([20, 50])('costs less than 2 % extra calls also %i workers, more than it needs', async (workers) => {
-    const minutes = await runSlowerProvider({ ...options, workers, seed: 1, lengthMs: 360_000 });
-    expect(extraOf(minutes.slice(1))).toBeLessThan(0.02);
+    const minutes = await runSlowerProvider({ ...SLOWER, workers, lengthMs: 360_000 });
+    expect(extraShareOf(minutes.slice(1))).toBeLessThan(MOST_EXTRA_SHARE);
     expect(minutes.slice(3).map(({ used }) => used > 0.85)).toEqual([true, true, true]);
   });
 
   it('is used fully again within six minutes once it allows everything', async () => {
     const minutes = await runSlowerProvider({
-      ...options,
+      ...SLOWER,
       raisedAtMs: 180_000,
       raisedPerSecond: 200,
       workers: 30,

@@ -72,6 +72,14 @@ export async function runSlowerProvider(options: SlowerOptions): Promise<Minute[
   return minutes.slice(0, Math.floor(lengthMs / MINUTE_MS));
 }
 
+/** The figures of `npm run sim -- --slower`: a provider that allows a tenth of what is configured, after the first minute. */
+export const SLOWER = { seed: 1, ratePerSecond: 200, allowedPerSecond: 20, burst: 10, lengthMs: 480_000 } as const;
+export const SLOWER_WORKERS = [10, 20, 50] as const;
+export const MOST_EXTRA_SHARE = 0.02;
+
+export const extraShareOf = (minutes: readonly Minute[]): number =>
+  minutes.reduce((sum, { extra }) => sum + extra, 0) / minutes.reduce((sum, { calls }) => sum + calls, 0);
+
 function allowedAt(options: SlowerOptions, nowMs: number): number {
   const { allowedPerSecond, raisedAtMs = Infinity, raisedPerSecond = allowedPerSecond } = options;
   return nowMs - START_MS < raisedAtMs ? allowedPerSecond : raisedPerSecond;
