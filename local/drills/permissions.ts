@@ -4,7 +4,16 @@ import type { StatementReference } from '../cloud/index.ts';
 import { parseOptions, textOption, wholeNumber } from '../options.ts';
 import { account, beginCount } from './account.ts';
 import { synthesizeKeyed } from './changed-project.ts';
-import { isClosed, reconcileNow, startRig, submitCompressed, submitGenerated, type Rig } from './rig.ts';
+import {
+  isClosed,
+  reconcileNow,
+  startRig,
+  submitCompressed,
+  submitGenerated,
+  submitText,
+  untilFinished,
+  type Rig,
+} from './rig.ts';
 import { waitFor } from './wait.ts';
 
 const USAGE = `Usage: npm run drill -- permissions [options]
@@ -13,7 +22,8 @@ const USAGE = `Usage: npm run drill -- permissions [options]
   --records N  records of the file that is open meanwhile (default: 1000)
   --json       last line of standard output: one JSON array
 
-Each statement of each function (redrive runs by hand and is left out) is withheld while a file is open, until a call was denied and some seconds more, and given back.
+Each statement of each function is withheld while a file is open, until a call was denied and some seconds more, and given back.
+Redrive is run meanwhile, over the failed records of the file, and once more after the return.
 A statement that nothing asks for while the file runs is listed with 0 denials.`;
 
 /** How long a statement stays away after its first denial. */
@@ -109,14 +119,13 @@ export async function runPermissionDrill(args: readonly string[]): Promise<numbe
 const isKept = ({ lost, blank, doubled, goodFailed, alarm }: PermissionReport): boolean =>
   lost + blank + doubled + goodFailed === 0 && alarm !== false;
 
-/** Those of the functions that work by themselves or answer the API; redrive runs by hand. */
 function statementsOf({ sluice: { cloud, functions } }: Rig): OwnedStatement[] {
   return [...cloud.usedStatements(), ...cloud.unusedStatements()]
     .filter(({ kind, effect }) => kind === 'identity' && effect === 'Allow')
     .flatMap((reference) => {
       const spec = functions.specs.find(({ name }) => reference.functionNames.includes(name));
       const service = spec?.environment['POWERTOOLS_SERVICE_NAME'];
-      if (service === undefined || service === 'redrive') return [];
+      if (service === undefined) return [];
       return [{ reference, service, lane: spec?.environment['LANE'], sid: reference.sid ?? '' }];
     })
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -145,7 +154,7 @@ async function runWithout(rig: Rig, statement: OwnedStatement, records: number):
           atMs >= startedAtMs && statement.reference.functionNames.includes(functionName ?? ''),
       ).length;
   await beginCount(rig);
-  const { id, size } = await submitFor(rig, statement, records);
+  const { id, size, refused } = await submitFor(rig, statement, records);
   const giveBack = cloud.withhold(statement.reference);
   try {
     // What an environment has read once it keeps for minutes: only new ones ask.
@@ -156,6 +165,7 @@ async function runWithout(rig: Rig, statement: OwnedStatement, records: number):
     giveBack();
   }
   const returnedAt = performance.now();
+  if (statement.service === 'redrive') await redrive(rig, id);
   await untilEnded(rig, id);
   const secondsAfter = Math.round((performance.now() - returnedAt) / 100) / 10;
   const isNoticed = denied() > 0 && !UNNOTICED.includes(statement.sid);
@@ -167,21 +177,58 @@ async function runWithout(rig: Rig, statement: OwnedStatement, records: number):
     lost: size - told.accounted - told.doubleOutcomes,
     blank: told.blank,
     doubled: told.doubleOutcomes,
-    goodFailed: told.goodFailed,
+    goodFailed: told.goodFailed - refused,
     alarm: isNoticed ? alarmFigure(rig, statement) > figureBefore : undefined,
     secondsAfter,
   };
 }
 
-/** A file that the function of the statement works on: few records for the small lane, a compressed file to prepare. */
+/** A file that the function of the statement works on: few records for the small lane, a compressed file to prepare, failed records to replay. */
 async function submitFor(
   rig: Rig,
   { service, lane }: OwnedStatement,
   records: number,
-): Promise<{ id: string; size: number }> {
+): Promise<{ id: string; size: number; refused: number }> {
   const size = lane === 'small' ? Math.min(records, SMALL_LANE_RECORDS) : records;
+  if (service === 'redrive') {
+    const { id } = await submitText(rig, fileWithRefused(size));
+    // The refused ones are the first.
+    await untilFinished(rig, id, size / 2, END_WAIT_MS);
+    return { id, size, refused: REFUSED_RECORDS };
+  }
   const { id } = await (service === 'prepare' ? submitCompressed(rig, size) : submitGenerated(rig, size));
-  return { id, size };
+  return { id, size, refused: 0 };
+}
+
+const REFUSED_RECORDS = 10;
+
+/** The first records are refused by the first provider's stand-in, every time. */
+function fileWithRefused(records: number): string {
+  const rows = Array.from({ length: records }, (_, index) => {
+    const domain = index < REFUSED_RECORDS ? `status-422.r${index}.example.com` : `r${index}.example.com`;
+    return `r${index},N,n@acme.example,${domain},DE,10115`;
+  });
+  return `record_id,name,email,domain,country,postal_code\n${rows.join('\n')}\n`;
+}
+
+/** What an operator runs: the failed records of the file, a count of what a tenant has, and a look at the dead letters. */
+async function redrive({ sluice }: Rig, submissionId: string): Promise<void> {
+  const { name: functionName } = sluice.functionOf('redrive');
+  const events = [
+    { submissionId, force: true, maxRedrives: 3, dryRun: false },
+    { tenantId: sluice.tenants[0]?.tenantId },
+    { mode: 'dead_letter_queue', dryRun: false },
+  ];
+  for (const event of events) {
+    const payload = JSON.stringify(event);
+    await sluice.functions.invoke({
+      functionName,
+      payload,
+      invocationType: 'RequestResponse',
+      logType: 'None',
+      principal: 'operator',
+    });
+  }
 }
 
 /** Until the first denial; a file that ends without one did not need the statement. */
@@ -189,6 +236,7 @@ async function untilDenied(rig: Rig, { service }: OwnedStatement, id: string, de
   const giveUpAtMs = performance.now() + DENIAL_WAIT_MS;
   while (denied() === 0 && performance.now() < giveUpAtMs) {
     if (API_FUNCTIONS.includes(service)) await useTheApi(rig, id);
+    else if (service === 'redrive') await redrive(rig, id);
     else if (await hasEnded(rig, id)) return;
     else await reconcile(rig, id);
     await sleep(EVERY_MS);

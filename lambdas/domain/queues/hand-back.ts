@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { spreadMs } from '../backoff.ts';
 import type { EventFields, Telemetry } from '../telemetry.ts';
 import { MAX_QUEUE_DELAY_MS, type Random } from '../time.ts';
+import { reportUnsent } from './not-sent.ts';
 import type { Delivery, QueueSender } from './ports.ts';
 
 export interface HandBackDeps {
@@ -76,6 +77,7 @@ export async function handBack(
         };
       }),
     );
+    reportUnsent(telemetry, failures, about);
     return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));
   } catch (error) {
     telemetry.emit({ name: 'unexpected_error', level: 'error', ...about, error, count: deliveries.length });

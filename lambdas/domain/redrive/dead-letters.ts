@@ -1,5 +1,6 @@
 import { LANES, type Lane, type RecordRow, type Submission, isTerminal } from '../model.ts';
 import { type RecordMessage, parseRecordMessage } from '../queues/messages.ts';
+import { reportUnsent } from '../queues/not-sent.ts';
 import type { Delivery } from '../queues/ports.ts';
 import { replaySubmission } from './replay-submission.ts';
 import { sendDelayed } from './replay.ts';
@@ -200,6 +201,7 @@ async function drainUnreadable(run: Run, lane: Lane, delivery: Delivery): Promis
   const failures = await deps.lanes[lane].send([
     { body, group, attributes: { ...kept, redrives: String(redrives + 1) } },
   ]);
+  reportUnsent(deps.telemetry, failures, { lane });
   report.report.unsent += failures.length;
   return failures.length === 0;
 }

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { DependencyUnavailableError } from '../errors.ts';
 import { type RecordRow, type Submission, offsetOf } from '../model.ts';
 import { type RecordMessage, encodeBody } from '../queues/messages.ts';
+import { reportUnsent } from '../queues/not-sent.ts';
 import type { QueueSender } from '../queues/ports.ts';
 import type { Pace, RedriveDeps, RedriveSettings, ReportBuilder } from './run.ts';
 import { isHalfReopened, type Selection } from './select.ts';
@@ -183,7 +184,7 @@ async function reopenRow(
 
 /** Sends messages, each to become visible after its wait in milliseconds; answers the indexes of those that were not taken. */
 export async function sendDelayed(
-  { clock, telemetry }: RedriveDeps,
+  { clock, telemetry }: Pick<RedriveDeps, 'clock' | 'telemetry'>,
   queue: QueueSender,
   messages: readonly RecordMessage[],
   waitOf: (message: RecordMessage) => number,
@@ -196,6 +197,7 @@ export async function sendDelayed(
     return { body: encodeBody({ ...message, ...hops }), group: message.tenantId, delayMs };
   });
   const failures = await queue.send(outgoing);
+  reportUnsent(telemetry, failures);
   const first = messages[0];
   if (first) {
     const { submissionId, tenantId, lane, generation } = first;

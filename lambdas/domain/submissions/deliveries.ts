@@ -1,6 +1,7 @@
 import { isPassingFailure } from '../errors.ts';
 import { MAX_RECEIVE_COUNT } from '../limits.ts';
 import { handBack, idsIn, UNKNOWN_TENANT_GROUP, type HandBackDeps } from '../queues/hand-back.ts';
+import { reportUnsent } from '../queues/not-sent.ts';
 import type { Delivery, QueueAcknowledger } from '../queues/ports.ts';
 import { UnsupportedVersionError } from '../versions.ts';
 
@@ -74,6 +75,7 @@ async function sendAgain(deps: DeliveryDeps, deliveries: readonly Delivery[]): P
         delayMs: Math.ceil(random() * ISOLATED_WAIT_MS),
       })),
     );
+    reportUnsent(telemetry, failures);
     const unsent = failures.flatMap(({ index }) => deliveries[index]?.messageId ?? []);
     await acknowledgeExcept(deps, deliveries, unsent);
     return unsent;

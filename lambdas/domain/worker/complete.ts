@@ -2,6 +2,7 @@ import { isPassingFailure } from '../errors.ts';
 import { accountFor, settle, type HasTime, type Settlement } from '../ledger/settlement.ts';
 import type { RecordRow, Submission } from '../model.ts';
 import type { RecordMessage } from '../queues/messages.ts';
+import { reportUnsent } from '../queues/not-sent.ts';
 import type { Delivery, OutgoingMessage, QueueSender } from '../queues/ports.ts';
 import type { ReasonCode } from '../reasons.ts';
 import type { DomainEvent } from '../telemetry.ts';
@@ -204,6 +205,7 @@ async function send(deps: WorkerDeps, target: Sending['queue'], all: readonly Se
   const queue: QueueSender = target === 'lane' ? deps.laneQueue : deps.deadLetterQueue;
   try {
     const failures = await queue.send(sendings.map(({ message }) => message));
+    reportUnsent(deps.telemetry, failures, { lane: deps.lane });
     return failures.flatMap(({ index }) => sendings[index]?.item ?? []);
   } catch (error) {
     deps.telemetry.emit({ name: 'unexpected_error', level: 'error', error, count: sendings.length });

@@ -1,5 +1,6 @@
 import { UNKNOWN_TENANT_GROUP, wasReceivedBefore } from '../queues/hand-back.ts';
 import { parseRecordMessage, type RecordMessage } from '../queues/messages.ts';
+import { reportUnsent } from '../queues/not-sent.ts';
 import type { Delivery } from '../queues/ports.ts';
 import type { EventFields } from '../telemetry.ts';
 import { UnsupportedVersionError } from '../versions.ts';
@@ -96,6 +97,7 @@ export async function deadLetterUnreadable(
         attributes: deadLetterAttributes(attributes),
       })),
     );
+    reportUnsent(telemetry, failures, { lane });
     return new Set(failures.flatMap(({ index }) => deliveries[index] ?? []));
   } catch (error) {
     telemetry.emit({ name: 'unexpected_error', level: 'error', lane, error, count });
