@@ -41,6 +41,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/previews': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Look at an uploaded file before it is submitted
+     * @description What the file is, what would become of its first records, and which profile makes more of them right. No provider is called and nothing is stored. Needs a key with the scope `submit`.
+     */
+    post: operations['createPreview'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/submissions': {
     parameters: {
       query?: never;
@@ -241,6 +261,7 @@ export interface components {
         | 'file_too_large'
         | 'unsupported_media_type'
         | 'upload_missing'
+        | 'too_large_to_preview'
         | 'profile_missing'
         | 'too_many_profiles'
         | 'upload_expired'
@@ -275,6 +296,310 @@ export interface components {
       };
       /** Format: date-time */
       expiresAt: string;
+    };
+    Preview: {
+      uploadId: string;
+      format: string;
+      /** @description Present where the file will be unpacked or decoded before its records are read. */
+      preparedFrom?: {
+        /** @description gzip, zip, xlsx, text; new ones may be added. */
+        kind: string;
+        member?: string;
+        sheet?: string;
+        charset?: string;
+      };
+      delimiter?: string;
+      headerLine?: number;
+      /** @description Names of the columns, in order; at most 500. */
+      columns: string[];
+      /** @description What becomes of the file with the profile of the request, or with none. */
+      asGiven: {
+        /** @description Present where the file would be rejected: the `reason` and `message` of the submission. */
+        refused?: {
+          code: string;
+          detail: string;
+          line?: number;
+        };
+        /** @description Records that were looked at: at most the first 1,000. */
+        examined?: number;
+        valid?: number;
+        invalid?: number;
+        /** @description Why records would fail, most frequent first. */
+        faults?: {
+          /** @description Absent where the row is no record. */
+          field?: string;
+          /** @description Code of a row that is no record. */
+          defect?: string;
+          detail: string;
+          count: number;
+          /** @description Of the first of them. */
+          lines: number[];
+          /** @description Values of the field there, shortened. */
+          examples?: string[];
+        }[];
+        /** @description Wrong fields that nothing looks up by: their records are worked all the same. */
+        warnings?: {
+          /** @description Absent where the row is no record. */
+          field?: string;
+          /** @description Code of a row that is no record. */
+          defect?: string;
+          detail: string;
+          count: number;
+          /** @description Of the first of them. */
+          lines: number[];
+          /** @description Values of the field there, shortened. */
+          examples?: string[];
+        }[];
+        /** @description The first records, at most 20. */
+        records?: {
+          recordNo: number;
+          line: number;
+          /** @description As it was sent. */
+          record?: {
+            [key: string]: unknown;
+          };
+          /** @description What is checked and looked up, where it is not what was sent. */
+          used?: {
+            [key: string]: unknown;
+          };
+          problems?: string[];
+        }[];
+      };
+      /** @description The same with `profile`: that of the request with every suggestion applied. */
+      asProposed?: {
+        /** @description Present where the file would be rejected: the `reason` and `message` of the submission. */
+        refused?: {
+          code: string;
+          detail: string;
+          line?: number;
+        };
+        /** @description Records that were looked at: at most the first 1,000. */
+        examined?: number;
+        valid?: number;
+        invalid?: number;
+        /** @description Why records would fail, most frequent first. */
+        faults?: {
+          /** @description Absent where the row is no record. */
+          field?: string;
+          /** @description Code of a row that is no record. */
+          defect?: string;
+          detail: string;
+          count: number;
+          /** @description Of the first of them. */
+          lines: number[];
+          /** @description Values of the field there, shortened. */
+          examples?: string[];
+        }[];
+        /** @description Wrong fields that nothing looks up by: their records are worked all the same. */
+        warnings?: {
+          /** @description Absent where the row is no record. */
+          field?: string;
+          /** @description Code of a row that is no record. */
+          defect?: string;
+          detail: string;
+          count: number;
+          /** @description Of the first of them. */
+          lines: number[];
+          /** @description Values of the field there, shortened. */
+          examples?: string[];
+        }[];
+        /** @description The first records, at most 20. */
+        records?: {
+          recordNo: number;
+          line: number;
+          /** @description As it was sent. */
+          record?: {
+            [key: string]: unknown;
+          };
+          /** @description What is checked and looked up, where it is not what was sent. */
+          used?: {
+            [key: string]: unknown;
+          };
+          problems?: string[];
+        }[];
+        profile: {
+          /** @description How the file is cut into records. */
+          reading?: {
+            /**
+             * @description As `format` of the submission, which goes before it.
+             * @enum {string}
+             */
+            format?: 'csv' | 'ndjson' | 'json';
+            /** @description Character set of a text that is not UTF-8 and has no mark. */
+            encoding?: string;
+            /** @description Sheet of a workbook; the first one without it. */
+            sheet?: string;
+            /** @description Found by the header where it is absent. */
+            delimiter?: string;
+            /**
+             * @description What stands around a cell. `"` where it is absent.
+             * @enum {string}
+             */
+            quote?: '"' | "'" | '';
+            /**
+             * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+             * @enum {string}
+             */
+            escape?: '"' | '\\';
+            /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+            headerRow?: 'found' | number;
+            /** @description Rows at the end that are no records: notes, totals. */
+            skipRowsAtEnd?: number;
+            /**
+             * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+             * @enum {string}
+             */
+            shortRows?: 'refuse' | 'fill';
+            /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+            nullTexts?: string[];
+          };
+          /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+          columns?: {
+            [key: string]:
+              | string
+              | {
+                  position: number;
+                }
+              | {
+                  constant: string;
+                }
+              | {
+                  /** @constant */
+                  rowNumber: true;
+                };
+          };
+          /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+          normalise?: {
+            [key: string]: (
+              | 'trim'
+              | 'nfc'
+              | 'unwrap_formula'
+              | 'host_of_url'
+              | 'host_of_email'
+              | 'country_alpha2'
+              | 'postal_code'
+              | 'lower'
+              | 'upper'
+            )[];
+          };
+          /**
+           * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+           * @enum {string}
+           */
+          duplicates?: 'allow' | 'reject_later';
+          /** @description How CSV results are written. */
+          results?: {
+            /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+            bom?: boolean;
+            /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+            guard?: boolean;
+          };
+        };
+      };
+      /** @description What would help, each with the part of a profile that does it. */
+      suggestions: {
+        detail: string;
+        profile: {
+          /** @description How the file is cut into records. */
+          reading?: {
+            /**
+             * @description As `format` of the submission, which goes before it.
+             * @enum {string}
+             */
+            format?: 'csv' | 'ndjson' | 'json';
+            /** @description Character set of a text that is not UTF-8 and has no mark. */
+            encoding?: string;
+            /** @description Sheet of a workbook; the first one without it. */
+            sheet?: string;
+            /** @description Found by the header where it is absent. */
+            delimiter?: string;
+            /**
+             * @description What stands around a cell. `"` where it is absent.
+             * @enum {string}
+             */
+            quote?: '"' | "'" | '';
+            /**
+             * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+             * @enum {string}
+             */
+            escape?: '"' | '\\';
+            /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+            headerRow?: 'found' | number;
+            /** @description Rows at the end that are no records: notes, totals. */
+            skipRowsAtEnd?: number;
+            /**
+             * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+             * @enum {string}
+             */
+            shortRows?: 'refuse' | 'fill';
+            /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+            nullTexts?: string[];
+          };
+          /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+          columns?: {
+            [key: string]:
+              | string
+              | {
+                  position: number;
+                }
+              | {
+                  constant: string;
+                }
+              | {
+                  /** @constant */
+                  rowNumber: true;
+                };
+          };
+          /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+          normalise?: {
+            [key: string]: (
+              | 'trim'
+              | 'nfc'
+              | 'unwrap_formula'
+              | 'host_of_url'
+              | 'host_of_email'
+              | 'country_alpha2'
+              | 'postal_code'
+              | 'lower'
+              | 'upper'
+            )[];
+          };
+          /**
+           * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+           * @enum {string}
+           */
+          duplicates?: 'allow' | 'reject_later';
+          /** @description How CSV results are written. */
+          results?: {
+            /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+            bom?: boolean;
+            /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+            guard?: boolean;
+          };
+        };
+      }[];
+      /** @description What only the customer knows. */
+      questions: {
+        field?: string;
+        detail: string;
+        /** @description Columns that may be meant. */
+        candidates?: string[];
+      }[];
+      /** @description Of the whole file with the proposed profile. Absent where the size of an unpacked file is not known. */
+      estimate?: {
+        records: number;
+        /** @description False where the number is estimated by the size of what was read. */
+        isCounted: boolean;
+        /** @description Calls of each provider, at most. */
+        calls: {
+          [key: string]: number;
+        };
+        /**
+         * Format: date-time
+         * @description If it is submitted now.
+         */
+        completionAt: string;
+      };
     };
     Submission: {
       id: string;
@@ -789,6 +1114,325 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'] & {
             /** @enum {string} */
             code?: 'upload_expired' | 'idempotency_key_reused';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  createPreview: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description As POST /v1/uploads gave it. */
+          uploadId: string;
+          /**
+           * @description Without it, the ending of the file name tells, and without that the first bytes of the file.
+           * @enum {string}
+           */
+          format?: 'csv' | 'ndjson' | 'json';
+          /** @description How the file is to be read, and which of its columns are which fields: a profile, or the name of one that is stored, as `name` or `name@version`. */
+          profile?:
+            | string
+            | {
+                /** @description How the file is cut into records. */
+                reading?: {
+                  /**
+                   * @description As `format` of the submission, which goes before it.
+                   * @enum {string}
+                   */
+                  format?: 'csv' | 'ndjson' | 'json';
+                  /** @description Character set of a text that is not UTF-8 and has no mark. */
+                  encoding?: string;
+                  /** @description Sheet of a workbook; the first one without it. */
+                  sheet?: string;
+                  /** @description Found by the header where it is absent. */
+                  delimiter?: string;
+                  /**
+                   * @description What stands around a cell. `"` where it is absent.
+                   * @enum {string}
+                   */
+                  quote?: '"' | "'" | '';
+                  /**
+                   * @description How a quote is written in a quoted cell. Found by the first rows where it is absent.
+                   * @enum {string}
+                   */
+                  escape?: '"' | '\\';
+                  /** @description Line of the header; 0 for a file without one, whose columns are `column_1`, `column_2`… */
+                  headerRow?: 'found' | number;
+                  /** @description Rows at the end that are no records: notes, totals. */
+                  skipRowsAtEnd?: number;
+                  /**
+                   * @description Whether the cells that a row lacks at its end are empty. `refuse` where it is absent.
+                   * @enum {string}
+                   */
+                  shortRows?: 'refuse' | 'fill';
+                  /** @description Cells that mean: no value. For example `NULL`, `\N`, `n/a`. */
+                  nullTexts?: string[];
+                };
+                /** @description By field of the record: the column it comes from. Fields that are not named come from the column of their name. */
+                columns?: {
+                  [key: string]:
+                    | string
+                    | {
+                        position: number;
+                      }
+                    | {
+                        constant: string;
+                      }
+                    | {
+                        /** @constant */
+                        rowNumber: true;
+                      };
+                };
+                /** @description By field of the record: steps that are applied in order to the value before it is checked and looked up by. `["trim"]` where it is absent. */
+                normalise?: {
+                  [key: string]: (
+                    | 'trim'
+                    | 'nfc'
+                    | 'unwrap_formula'
+                    | 'host_of_url'
+                    | 'host_of_email'
+                    | 'country_alpha2'
+                    | 'postal_code'
+                    | 'lower'
+                    | 'upper'
+                  )[];
+                };
+                /**
+                 * @description Of two records with the same identifier, whether the later one is refused. `allow` where it is absent.
+                 * @enum {string}
+                 */
+                duplicates?: 'allow' | 'reject_later';
+                /** @description How CSV results are written. */
+                results?: {
+                  /** @description CSV results begin with a byte order mark. `false` where it is absent. */
+                  bom?: boolean;
+                  /** @description CSV results have an apostrophe before what a spreadsheet would calculate. `true` where it is absent. */
+                  guard?: boolean;
+                };
+              };
+        };
+      };
+    };
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "uploadId": "up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.Y3VzdG9tZXJzLmNzdg",
+           *       "format": "csv",
+           *       "delimiter": ";",
+           *       "headerLine": 1,
+           *       "columns": [
+           *         "Customer No.",
+           *         "Website",
+           *         "Country"
+           *       ],
+           *       "asGiven": {
+           *         "refused": {
+           *           "code": "MISSING_REQUIRED_COLUMN",
+           *           "detail": "The header on line 1 has no column \"record_id\"; it has \"Customer No.\", \"Website\", \"Country\". …",
+           *           "line": 1
+           *         }
+           *       },
+           *       "asProposed": {
+           *         "examined": 200,
+           *         "valid": 200,
+           *         "invalid": 0,
+           *         "faults": [],
+           *         "warnings": [],
+           *         "records": [
+           *           {
+           *             "recordNo": 1,
+           *             "line": 2,
+           *             "record": {
+           *               "Customer No.": "C-1001",
+           *               "Website": "https://www.indigo-works.example/",
+           *               "Country": "Germany"
+           *             },
+           *             "used": {
+           *               "record_id": "C-1001",
+           *               "domain": "indigo-works.example",
+           *               "country": "DE"
+           *             }
+           *           }
+           *         ],
+           *         "profile": {
+           *           "columns": {
+           *             "record_id": "Customer No.",
+           *             "domain": "Website"
+           *           },
+           *           "normalise": {
+           *             "domain": [
+           *               "trim",
+           *               "host_of_url"
+           *             ],
+           *             "country": [
+           *               "trim",
+           *               "country_alpha2"
+           *             ]
+           *           }
+           *         }
+           *       },
+           *       "suggestions": [
+           *         {
+           *           "detail": "Column \"Customer No.\" holds record_id.",
+           *           "profile": {
+           *             "columns": {
+           *               "record_id": "Customer No."
+           *             }
+           *           }
+           *         }
+           *       ],
+           *       "questions": [
+           *         {
+           *           "field": "postal_code",
+           *           "detail": "No column is known to hold postal_code. Name one in columns, …"
+           *         }
+           *       ],
+           *       "estimate": {
+           *         "records": 200,
+           *         "isCounted": true,
+           *         "calls": {
+           *           "company": 200,
+           *           "geo": 0
+           *         },
+           *         "completionAt": "2026-01-05T09:00:08.000Z"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Preview'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. `file_too_large`: The file is too large. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large' | 'file_too_large';
+          };
+        };
+      };
+      /** @description `upload_missing`: Nothing was uploaded under this upload id. `upload_expired`: The upload is too old to be submitted. `profile_missing`: There is no profile of this name. `too_large_to_preview`: The file is too large to be previewed. */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'upload_missing' | 'upload_expired' | 'profile_missing' | 'too_large_to_preview';
           };
         };
       };

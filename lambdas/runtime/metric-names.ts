@@ -11,7 +11,16 @@ export type MetricUnit = 'Count' | 'Milliseconds';
 
 /** The functions that count something, by their names in logs and metrics. */
 export type Emitter =
-  'authorizer' | 'fan-out' | 'finalizer' | 'prepare' | 'reconciler' | 'redrive' | 'status' | 'submit' | 'worker';
+  | 'authorizer'
+  | 'fan-out'
+  | 'finalizer'
+  | 'prepare'
+  | 'preview'
+  | 'reconciler'
+  | 'redrive'
+  | 'status'
+  | 'submit'
+  | 'worker';
 
 /** A metric, and the functions that emit it: each makes a series of its own. */
 export interface MetricDefinition<E extends Emitter = Emitter> {
@@ -101,7 +110,16 @@ export const PROVIDER_METRICS = {
 } as const;
 
 /** The functions that count their own errors. */
-const NOT_WORKERS = ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status', 'submit'] as const;
+const NOT_WORKERS = [
+  'fan-out',
+  'finalizer',
+  'prepare',
+  'preview',
+  'reconciler',
+  'redrive',
+  'status',
+  'submit',
+] as const;
 
 /** No dimension beside service and stage. */
 export const SERVICE_METRICS = {

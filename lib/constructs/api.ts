@@ -13,6 +13,7 @@ import type { Authorizer } from './authorizer.ts';
 import { answerWithProblems } from './gateway-problems.ts';
 import { pipelineMetric } from './metrics.ts';
 import { logRetention } from './pipeline-function.ts';
+import type { Preview } from './preview.ts';
 import type { Status } from './status.ts';
 import type { Submit } from './submit.ts';
 
@@ -21,6 +22,7 @@ export interface ApiProps {
   readonly authorizer: Authorizer;
   readonly submit: Submit;
   readonly status: Status;
+  readonly preview: Preview;
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts the access log. Absent: a key of CloudWatch. */
   readonly encryptionKey: IKey | undefined;
@@ -80,11 +82,12 @@ export class Api extends Construct {
     });
   }
 
-  #addRoutes({ authorizer, submit, status, stage }: ApiProps): void {
+  #addRoutes({ authorizer, submit, status, preview, stage }: ApiProps): void {
     const options = { scopePermissionToMethod: false };
     const integrations = {
       submit: new apigateway.LambdaIntegration(submit.fn.fn, options),
       status: new apigateway.LambdaIntegration(status.fn.fn, options),
+      preview: new apigateway.LambdaIntegration(preview.fn.fn, options),
     };
     const withKey = {
       authorizationType: apigateway.AuthorizationType.CUSTOM,

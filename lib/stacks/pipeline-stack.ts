@@ -19,6 +19,7 @@ import { Reconciler } from '../constructs/reconciler.ts';
 import { Prepare, prepareRequests } from '../constructs/prepare.ts';
 import { Redrive } from '../constructs/redrive.ts';
 import { StandIns } from '../constructs/stand-ins.ts';
+import { Preview } from '../constructs/preview.ts';
 import { Status } from '../constructs/status.ts';
 import { Submit } from '../constructs/submit.ts';
 import { refuseToDeployPlaceholders } from '../placeholders.ts';
@@ -111,6 +112,7 @@ export class PipelineStack extends Stack {
       alarms,
       authorizer: new Authorizer(this, 'Authorization', { ...common, cacheSeconds: stage.api.authorizerCacheSeconds }),
       submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
+      preview: new Preview(this, 'Previews', common),
       status: new Status(this, 'Status', {
         ...common,
         corsOrigins: stage.api.corsOrigins,

@@ -1,7 +1,5 @@
 import { admit, countRecords, estimateRecords, type AdmissionLimits } from '../tenants/admission.ts';
 import { isPassingFailure } from '../errors.ts';
-import { formatOfContent, opensWith } from '../files/format.ts';
-import type { FileFormat } from '../files/reader.ts';
 import { encodeBody, MESSAGE_VERSION, type FanOutMessage } from '../queues/messages.ts';
 import { isOpen, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog, OpenWork } from '../tenants/ports.ts';
@@ -19,8 +17,8 @@ import type { ResolvedProfile } from '../profiles/profile.ts';
 import { findSource, firstBytes, keepSource, type FoundSource } from './file-source.ts';
 import { keyReused } from './idempotency-key.ts';
 import { ProblemError } from './problems.ts';
-import { profileOf } from './profiles.ts';
-import type { SubmissionRequest } from './submission-request.ts';
+import { findGivenProfile, resolveFor } from './profiles.ts';
+import { formatOf, type SubmissionRequest } from './submission-request.ts';
 
 export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
@@ -82,10 +80,11 @@ export async function acceptSubmission(
   if (standing)
     return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
   const found = await source();
-  const profile = await profileOf(deps, tenantId, request.profile);
+  const profile = resolveFor(deps.schemas, await findGivenProfile(deps, tenantId, request.profile), ['profile']);
   const records = await mustBeAdmitted(deps, { tenantId, open, backlog }, found, request);
   const [kept] = await Promise.all([keepSource(deps, found, request), deps.schemas.keep()]);
-  const format = formatOf(request, profile, await firstBytes(deps.objects, kept));
+  const { format: said = profile.format } = request;
+  const format = formatOf({ ...request, ...(said && { format: said }) }, await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
     newSubmission(deps, { submissionId, tenantId, source: kept, format }, request, profile),
   );
@@ -96,14 +95,6 @@ export async function acceptSubmission(
   deps.telemetry.emit({ name: 'submission_accepted', level: 'info', submissionId, tenantId, count: records });
   const openNow = [...open, { submissionId, records }];
   return { submission: await relay(deps, stored), backlog, repeated: false, open: openNow };
-}
-
-/** What the request says, then the profile, the name of the file, and its content. Lines of JSON are often in a file called `.json`. */
-function formatOf({ format, namedFormat }: SubmissionRequest, profile: ResolvedProfile, head: Uint8Array): FileFormat {
-  const said = format ?? profile.format;
-  if (said !== undefined) return said;
-  if (namedFormat === undefined || (namedFormat === 'json' && opensWith(head, '{'))) return formatOfContent(head);
-  return namedFormat;
 }
 
 /** Waits for the end of a promise, whichever it is, and gives it out later. */

@@ -1,3 +1,4 @@
+import type { PreviewView } from './preview-view.ts';
 import type { ProfileView, RecordView, ResultsView, SubmissionView, UploadView } from './schemas.ts';
 
 /* Examples of the OpenAPI document. A test holds them against the schemas. */
@@ -68,9 +69,54 @@ const profile: ProfileView = {
   },
 };
 
+const preview: PreviewView = {
+  uploadId: UPLOAD_ID,
+  format: 'csv',
+  delimiter: ';',
+  headerLine: 1,
+  columns: ['Customer No.', 'Website', 'Country'],
+  asGiven: {
+    refused: {
+      code: 'MISSING_REQUIRED_COLUMN',
+      detail: 'The header on line 1 has no column "record_id"; it has "Customer No.", "Website", "Country". …',
+      line: 1,
+    },
+  },
+  asProposed: {
+    examined: 200,
+    valid: 200,
+    invalid: 0,
+    faults: [],
+    warnings: [],
+    records: [
+      {
+        recordNo: 1,
+        line: 2,
+        record: { 'Customer No.': 'C-1001', Website: 'https://www.indigo-works.example/', Country: 'Germany' },
+        used: { record_id: 'C-1001', domain: 'indigo-works.example', country: 'DE' },
+      },
+    ],
+    profile: {
+      columns: { record_id: 'Customer No.', domain: 'Website' },
+      normalise: { domain: ['trim', 'host_of_url'], country: ['trim', 'country_alpha2'] },
+    },
+  },
+  suggestions: [
+    { detail: 'Column "Customer No." holds record_id.', profile: { columns: { record_id: 'Customer No.' } } },
+  ],
+  questions: [{ field: 'postal_code', detail: 'No column is known to hold postal_code. Name one in columns, …' }],
+  estimate: {
+    records: 200,
+    isCounted: true,
+    calls: { company: 200, geo: 0 },
+    completionAt: '2026-01-05T09:00:08.000Z',
+  },
+};
+
 /** By name of the schema. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   Upload: upload,
+  Preview: preview,
   Submission: submission,
   SubmissionPage: { items: [submission], nextCursor: null },
   Record: record,

@@ -30,7 +30,7 @@ export async function findSource(
   { objects, clock, settings }: SourceDeps,
   tenantId: string,
   submissionId: string,
-  { file }: SubmissionRequest,
+  { file }: Pick<SubmissionRequest, 'file'>,
 ): Promise<FoundSource> {
   if (file.kind === 'direct') {
     const key = directKey(tenantId, file.sha256, submissionId);

@@ -3,6 +3,7 @@ import { profileSchema } from '../profiles/profile.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { ProblemCode } from './problems.ts';
 import type { Scope } from './request.ts';
+import { previewRequestSchema, previewSchema } from './preview-view.ts';
 import {
   directParametersSchema,
   noParametersSchema,
@@ -38,7 +39,7 @@ export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With placeholders, as the gateway names the resource. */
   path: string;
-  handledBy: 'submit' | 'status';
+  handledBy: 'submit' | 'status' | 'preview';
   /** Scope that the key must have; absent where no key is needed. */
   scope?: Scope;
   summary: string;
@@ -91,6 +92,28 @@ export const OPERATIONS = {
       'file_too_large',
       'upload_expired',
       'idempotency_key_reused',
+    ],
+  },
+  createPreview: {
+    method: 'POST',
+    path: '/v1/previews',
+    handledBy: 'preview',
+    scope: 'submit',
+    summary: 'Look at an uploaded file before it is submitted',
+    description:
+      'What the file is, what would become of its first records, and which profile makes more of them right. No provider is called and nothing is stored.',
+    tag: 'uploads',
+    query: noParametersSchema,
+    body: { json: previewRequestSchema },
+    success: { status: 200, schema: previewSchema, name: 'Preview' },
+    problems: [
+      'invalid_json',
+      'body_too_large',
+      'file_too_large',
+      'upload_missing',
+      'upload_expired',
+      'profile_missing',
+      'too_large_to_preview',
     ],
   },
   createSubmission: {

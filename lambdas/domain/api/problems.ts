@@ -25,6 +25,7 @@ export const PROBLEMS = {
   file_too_large: { status: 413, title: 'The file is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not one that this accepts' },
   upload_missing: { status: 422, title: 'Nothing was uploaded under this upload id' },
+  too_large_to_preview: { status: 422, title: 'The file is too large to be previewed' },
   profile_missing: { status: 422, title: 'There is no profile of this name' },
   too_many_profiles: { status: 422, title: 'The tenant has as many profiles as it may have' },
   upload_expired: { status: 422, title: 'The upload is too old to be submitted' },

@@ -97,22 +97,32 @@ const viewOf = ({ name, version, profile, createdAtMs }: StoredProfile): Profile
 });
 
 /**
- * What a submission is accepted under: the profile that it names or brings, as the record schema has it; the default one without any.
+ * The profile that a request names or brings; an empty one without any.
  *
- * @throws ProblemError `profile_missing`, `invalid_request`
+ * @throws ProblemError `profile_missing`
  */
-export async function profileOf(
-  { profiles, schemas }: { profiles: ProfileStore; schemas: AcceptedSchemas },
+export async function findGivenProfile(
+  { profiles }: { profiles: ProfileStore },
   tenantId: string,
   asked: Profile | string | undefined,
-): Promise<ResolvedProfile> {
-  if (typeof asked !== 'string') return resolveFor(schemas, asked ?? {}, ['profile']);
+): Promise<Profile> {
+  if (typeof asked !== 'string') return asked ?? {};
   const stored = await findProfile(profiles, tenantId, asked);
-  if (stored !== undefined) return resolveFor(schemas, stored.profile, ['profile']);
+  if (stored !== undefined) return stored.profile;
   throw new ProblemError('profile_missing', `There is no profile ${asked}. PUT /v1/profiles/{name} makes one.`);
 }
 
-function resolveFor({ recordSchema }: AcceptedSchemas, profile: Profile, place: readonly string[]): ResolvedProfile {
+/**
+ * A profile as the record schema has it: what a submission is accepted under.
+ *
+ * @param place - Where the profile is in the body
+ * @throws ProblemError `invalid_request`
+ */
+export function resolveFor(
+  { recordSchema }: AcceptedSchemas,
+  profile: Profile,
+  place: readonly string[],
+): ResolvedProfile {
   try {
     return resolveProfile(profile, recordSchema);
   } catch (error) {

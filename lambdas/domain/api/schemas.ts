@@ -19,7 +19,7 @@ const MAX_URL_LENGTH = 2_048;
 /** Neither control characters nor halves of characters, which no store keeps as they are. */
 export const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 
-const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
+export const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
 
 const plainText = (maxLength: number) =>
   v.pipe(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MIMEType } from 'node:util';
 import { CHARSETS, charsetOf } from '../prepare/charsets.ts';
-import { formatOfName, opensWith } from '../files/format.ts';
+import { formatOfContent, formatOfName, opensWith } from '../files/format.ts';
 import type { FileFormat } from '../files/reader.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { readUploadId, uploadKey, type Upload } from './ids.ts';
@@ -36,6 +36,16 @@ export interface SubmissionRequest {
 }
 
 type Asked = Omit<SubmissionRequest, 'requestHash'>;
+
+/** What the customer says, then the name of the file, then its content. Lines of JSON are often in a file called `.json`. */
+export function formatOf(
+  { format, namedFormat }: Pick<SubmissionRequest, 'format' | 'namedFormat'>,
+  head: Uint8Array,
+): FileFormat {
+  if (format !== undefined) return format;
+  if (namedFormat === undefined || (namedFormat === 'json' && opensWith(head, '{'))) return formatOfContent(head);
+  return namedFormat;
+}
 
 const FORMAT_OF_CONTENT = new Map<string, FileFormat>([
   ['text/csv', 'csv'],

@@ -7,6 +7,7 @@ import { fieldsOfSchema, type DeclaredField } from '../profiles/record-fields.ts
 import type { Normaliser } from '../profiles/steps.ts';
 import type { RecordInspector } from '../records/inspection.ts';
 import type { AcceptedSchemas } from '../submissions/schemas.ts';
+import type { Terms } from '../submissions/terms.ts';
 import { UnreadableSourceError } from '../source/unreadable-source.ts';
 
 /** Records at the beginning of a file that are looked at before any of them is sent. */
@@ -24,7 +25,7 @@ interface Fault {
 
 /** Refuses a file that was read to its end and has no record, or not as many as the customer expects. Throws UnreadableSourceError. */
 export function requireExpectedCount(
-  { terms, expectedRecords }: Pick<Submission, 'terms' | 'expectedRecords'>,
+  { terms, expectedRecords }: Pick<Submission, 'expectedRecords'> & { terms: Pick<Terms, 'mapping'> },
   records: number,
 ): void {
   if (terms.mapping === undefined) return;
@@ -49,7 +50,7 @@ export function requireExpectedCount(
  */
 export async function requireValidRecord(
   { schemas }: { schemas: AcceptedSchemas },
-  { terms }: Pick<Submission, 'terms'>,
+  { terms }: { terms: Pick<Terms, 'mapping' | 'schemas'> },
   read: readonly ReadItem[],
   header: readonly string[] | undefined,
 ): Promise<void> {

@@ -17,6 +17,7 @@ export const declarationSchema = v.looseObject({
           v.array(v.picklist(NORMALISERS, `name steps of ${NORMALISERS.join(', ')}`), 'set a list of steps'),
         ),
         [SCHEMA_KEYWORDS.numbers]: v.optional(v.boolean('set true or false')),
+        [SCHEMA_KEYWORDS.names]: v.optional(v.array(v.string('set a list of names'), 'set a list of names')),
       }),
     ),
     {},
@@ -28,12 +29,15 @@ export interface DeclaredField {
   type?: FieldRule['type'];
   numbers?: true;
   steps: readonly Normaliser[];
+  /** Other names of its column. */
+  names?: readonly string[];
 }
 
 /** What a record schema declares for mapping. Throws ValiError for keywords that are not valid. */
 export function fieldsOfSchema(schema: JsonSchema): { idField: string; fields: ReadonlyMap<string, DeclaredField> } {
   const declared = v.parse(declarationSchema, schema);
   const fields = Object.entries(declared.properties).map(([name, field]): [string, DeclaredField] => {
+    const { [SCHEMA_KEYWORDS.names]: names } = field;
     const types = [field.type ?? 'string'].flat();
     const type = types.includes('string')
       ? undefined
@@ -44,6 +48,7 @@ export function fieldsOfSchema(schema: JsonSchema): { idField: string; fields: R
         ...(type && { type }),
         ...(field[SCHEMA_KEYWORDS.numbers] === true && { numbers: true as const }),
         steps: field[SCHEMA_KEYWORDS.normalise] ?? [],
+        ...(names && { names }),
       },
     ];
   });

@@ -4,6 +4,8 @@ export const SCHEMA_KEYWORDS = {
   id: 'x-sluice-id',
   /** At a field: the steps that a profile may name for it. */
   normalise: 'x-sluice-normalise',
+  /** At a field: other names of its column, in any language, by which a preview finds it. */
+  names: 'x-sluice-names',
   /** At a field of text: JSON numbers are accepted, as text. */
   numbers: 'x-sluice-numbers-as-text',
 } as const;

@@ -1,6 +1,8 @@
 import recordSchema from '../../../config/record.schema.json' with { type: 'json' };
+import { createConverter } from '../../../lambdas/adapters/prepare/converter.ts';
 import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import { deleteProfile, getProfile, listProfiles, putProfile } from '../../../lambdas/domain/api/profiles.ts';
+import { createPreview } from '../../../lambdas/domain/api/previews.ts';
 import { createUpload } from '../../../lambdas/domain/api/uploads.ts';
 import { getDescription } from '../../../lambdas/domain/api/openapi.ts';
 import { OPERATIONS, type Operation } from '../../../lambdas/domain/api/operations.ts';
@@ -133,8 +135,18 @@ export function createTestApi(
     },
     ...shared,
   });
+  const preview = httpHandler({
+    answers: {
+      createPreview: createPreview({
+        ...deps,
+        converter: createConverter(world.objects),
+        lookups: { company: ['domain'], geo: ['country', 'postal_code'] },
+      }),
+    },
+    ...shared,
+  });
   const call: TestApi['call'] = async (method, path, request = {}) =>
-    callHandlers({ submit, status }, method, path, request, options.remainingMs);
+    callHandlers({ submit, status, preview }, method, path, request, options.remainingMs);
   const upload: TestApi['upload'] = async (content = 'record_id\n1\n', { tenant = TENANT_ID, fileName } = {}) => {
     const { body } = await call('POST', '/v1/uploads', {
       tenant,
@@ -162,7 +174,7 @@ const testPresigner: Presigner = {
 export const keyOfUrl = (url: string): string => url.slice(STORE.length).replace(/\?.*$/, '');
 
 async function callHandlers(
-  handlers: Record<'submit' | 'status', HttpHandler>,
+  handlers: Record<Operation['handledBy'], HttpHandler>,
   method: string,
   path: string,
   request: Call,
