@@ -35,6 +35,7 @@ export function suppressions({ data }: Sluice): readonly Suppression[] {
         'Finalization/Finalizer',
         'Reconciliation/Reconciler',
         'Preparation/Prepare',
+        'Previews/Preview',
         'Redrive/Redrive',
         'Status/Status',
         'Submission/Submit',

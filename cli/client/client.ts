@@ -3,6 +3,9 @@ import type { components, paths } from './schema.d.ts';
 
 export type Submission = components['schemas']['Submission'];
 export type Results = components['schemas']['Results'];
+export type Preview = components['schemas']['Preview'];
+/** As `PUT /v1/profiles/{name}` takes it. */
+export type Profile = components['schemas']['StoredProfile']['profile'];
 export type Upload = components['schemas']['Upload'];
 
 /** Every call of the API, typed by its OpenAPI document: `client.GET('/v1/submissions/{id}', …)`. */

@@ -1183,6 +1183,11 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "uploadId": "up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.Y3VzdG9tZXJzLmNzdg"
+         *     }
+         */
         'application/json': {
           /** @description As POST /v1/uploads gave it. */
           uploadId: string;

@@ -9,7 +9,8 @@ import { bodyOf, codeOf } from './api.ts';
 import { downloadResults } from './download.ts';
 import { CommandError, EXIT, usageError, type ExitCode } from './errors.ts';
 import { duration, ProgressView, type ProgressStream } from './progress.ts';
-import { readLocalFile, uploadFile } from './upload.ts';
+import { profileOf, profiles, saveProposal, tellPreview } from './profiles.ts';
+import { readLocalFile, uploadFile, type LocalFile } from './upload.ts';
 import { exitCodeOf, watch } from './watch.ts';
 
 /** What a command works with. */
@@ -35,12 +36,26 @@ export interface Command {
 
 /** Of `sluice`, by name. Everything that is said of them is made from this. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
+  preview: {
+    usage: 'preview FILE [--profile NAME|FILE] [--format F] [--save FILE]',
+    summary: 'what would become of a file, and the profile that makes more of it right; nothing is paid',
+    options: {
+      profile: { type: 'string' },
+      format: { type: 'string' },
+      name: { type: 'string' },
+      save: { type: 'string' },
+    },
+    operands: [1, 1],
+    run: preview,
+  },
   submit: {
-    usage: 'submit FILE [--watch] [--out DIR] [--reference TEXT] [--format F] [--expected N] [--again]',
+    usage:
+      'submit FILE [--watch] [--out DIR] [--profile NAME|FILE] [--reference TEXT] [--format F] [--expected N] [--again]',
     summary: 'upload a file and submit it; - reads standard input (give it a --name)',
     options: {
       watch: { type: 'boolean' },
       out: { type: 'string' },
+      profile: { type: 'string' },
       name: { type: 'string' },
       reference: { type: 'string' },
       format: { type: 'string' },
@@ -85,25 +100,30 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     operands: [1, 1],
     run: cancel,
   },
+  profiles: {
+    usage: 'profiles [NAME | put NAME FILE | delete NAME]',
+    summary: 'stored profiles: how files are read, and which columns are which fields',
+    options: {},
+    operands: [0, 3],
+    run: profiles,
+  },
 };
 
 async function submit(context: Context, [path = '']: readonly string[]): Promise<ExitCode> {
   const { options, client } = context;
   const expectedRecords = number(options, 'expected', 0);
-  const [format, reference] = [text(options, 'format'), text(options, 'reference')];
+  const reference = text(options, 'reference');
+  const said = await saidOfFile(options);
   const submission = await withFile(context, path, async (file) => {
+    const uploadId = await upload(context, file);
     const view = viewOf(context);
-    const uploadId = await uploadFile(client, file, (bytes) => {
-      view?.showUpload(bytes, file.sizeBytes, performance.now());
-    });
-    view?.end();
     // The same bytes are the same request, so that a repeated command does not process a file twice.
     const idempotencyKey = options['again'] === true ? `${file.sha256}-${Date.now()}` : file.sha256;
     const answer = await client.POST('/v1/submissions', {
       params: { header: { 'Idempotency-Key': idempotencyKey } },
       body: {
         uploadId,
-        ...(format !== undefined && { format: oneOf('format', format, ['csv', 'ndjson', 'json']) }),
+        ...said,
         ...(reference !== undefined && { reference }),
         ...(expectedRecords !== undefined && { expectedRecords }),
       },
@@ -121,6 +141,38 @@ async function submit(context: Context, [path = '']: readonly string[]): Promise
     return EXIT.done;
   }
   return follow(context, submission.id, out);
+}
+
+/** What the options say of a file. */
+async function saidOfFile(options: Options) {
+  const [format, profile] = [text(options, 'format'), text(options, 'profile')];
+  return {
+    ...(format !== undefined && { format: oneOf('format', format, ['csv', 'ndjson', 'json']) }),
+    ...(profile !== undefined && { profile: await profileOf(profile) }),
+  };
+}
+
+async function upload(context: Context, file: LocalFile): Promise<string> {
+  const view = viewOf(context);
+  const uploadId = await uploadFile(context.client, file, (bytes) => {
+    view?.showUpload(bytes, file.sizeBytes, performance.now());
+  });
+  view?.end();
+  return uploadId;
+}
+
+async function preview(context: Context, [path = '']: readonly string[]): Promise<ExitCode> {
+  const { options, client, print } = context;
+  const said = await saidOfFile(options);
+  const found = await withFile(context, path, async (file) => {
+    const uploadId = await upload(context, file);
+    return bodyOf(await client.POST('/v1/previews', { body: { uploadId, ...said } }));
+  });
+  if (options['json'] === true) print(JSON.stringify(found));
+  else tellPreview(print, found);
+  const save = text(options, 'save');
+  if (save !== undefined) context.terminal.write(`${await saveProposal(save, found)}\n`);
+  return found.asProposed === undefined && found.asGiven.refused ? EXIT.notProcessed : EXIT.done;
 }
 
 const submittedBefore = (path: string): CommandError =>

@@ -27,6 +27,8 @@ export interface HttpOptions {
   corsOrigins: readonly string[];
   telemetry: InvocationTelemetry;
   clock: Clock;
+  /** From when on an answer is counted as a slow one. Default: 5,000. */
+  slowAnswerMs?: number;
 }
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
@@ -39,7 +41,7 @@ const NOBODY: Caller = { tenantId: '', keyId: '', scopes: [] };
  * problem documents. It throws for no request that a client can send.
  */
 export function httpHandler(options: HttpOptions): HttpHandler {
-  const { telemetry, clock } = options;
+  const { telemetry, clock, slowAnswerMs = SLOW_ANSWER_MS } = options;
   return async (rawEvent, context) => {
     telemetry.begin(context);
     const startMs = clock.now();
@@ -50,7 +52,7 @@ export function httpHandler(options: HttpOptions): HttpHandler {
         toProblem(options, event, error),
       );
       const durationMs = clock.now() - startMs - (response.waitedMs ?? 0);
-      if (durationMs >= SLOW_ANSWER_MS) {
+      if (durationMs >= slowAnswerMs) {
         telemetry.emit({
           name: 'slow_answer',
           level: 'warn',

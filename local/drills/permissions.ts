@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { markdownTable } from 'markdown-table';
 import type { StatementReference } from '../cloud/index.ts';
+import { writeGeneratedFile } from '../demo/generate.ts';
 import { parseOptions, textOption, wholeNumber } from '../options.ts';
 import { account, beginCount } from './account.ts';
 import { synthesizeKeyed } from './changed-project.ts';
@@ -35,7 +37,7 @@ const DENIAL_WAIT_MS = 90_000;
 const END_WAIT_MS = 600_000;
 const EVERY_MS = 1_000;
 /** Functions that answer the API: a request must provoke the denial. */
-const API_FUNCTIONS = ['authorizer', 'submit', 'status'];
+const API_FUNCTIONS = ['authorizer', 'submit', 'status', 'preview'];
 /**
  * Statements whose loss the function itself does not notice: its event source polls with the role, and Lambda writes the log. The
  * alarms about waiting work find the first; the second hides lines and changes nothing.
@@ -248,9 +250,21 @@ async function useTheApi(rig: Rig, id: string): Promise<void> {
   const requests = [
     async () => rig.client.submission(id),
     async () => rig.client.results(id),
+    async () => preview(rig),
     async () => submitGenerated(rig, 1),
   ];
   await Promise.allSettled(requests.map(async (request) => request()));
+}
+
+/** Of a file that a stored profile describes. */
+async function preview({ sluice, client }: Rig): Promise<void> {
+  const path = join('.local', 'drills', 'records-1.csv');
+  await writeGeneratedFile(path, 1);
+  const uploadId = await client.upload(path);
+  const headers = { authorization: `Bearer ${sluice.tenants[0]?.apiKey ?? ''}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ uploadId, profile: 'drill' });
+  await fetch(`${sluice.apiUrl}/v1/profiles/drill`, { method: 'PUT', headers, body: '{}' });
+  await fetch(`${sluice.apiUrl}/v1/previews`, { method: 'POST', headers, body });
 }
 
 /** As it runs every minute in an account, where it may be denied as well. */

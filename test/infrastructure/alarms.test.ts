@@ -172,7 +172,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
 
   it('watch every function for errors, throttles and its timeout', () => {
     const functions = resources.filter(({ type }) => type === 'AWS::Lambda::Function');
-    expect(functions).toHaveLength(10);
+    expect(functions).toHaveLength(11);
     for (const { id, properties } of functions) {
       expect(watching('Errors', id)).toHaveLength(1);
       expect(watching('Throttles', id)).toHaveLength(1);
@@ -187,7 +187,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       alarms.flatMap(({ properties: { metrics } }) =>
         metrics.filter((metric) => metric.name === name).map(({ dimensions }) => dimensions['service']),
       );
-    const functions = ['fan-out', 'finalizer', 'prepare', 'reconciler', 'redrive', 'status', 'submit'];
+    const functions = ['fan-out', 'finalizer', 'prepare', 'preview', 'reconciler', 'redrive', 'status', 'submit'];
     expect(watched('UnexpectedErrors')).toEqual(expect.arrayContaining(functions));
     expect(watched('DependencyFailures')).toEqual(expect.arrayContaining(functions));
     expect(watched('Misconfigurations')).toEqual(expect.arrayContaining(functions));

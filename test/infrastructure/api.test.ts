@@ -54,7 +54,7 @@ describe('the API', () => {
   });
 
   it('hands each operation to the function that answers it', () => {
-    const handlers = { submit: 'SubmissionSubmit', status: 'Status', preview: 'Previews' };
+    const handlers = { submit: 'SubmissionSubmit', status: 'Status', preview: 'PreviewsPreview' };
     for (const { method, path, handledBy } of operations) {
       const found = methodsOf(stages.prod).find(({ route }) => route === `${method} ${path}`);
       expect([method, path, found?.handler]).toEqual([method, path, handlers[handledBy]]);

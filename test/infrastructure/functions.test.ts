@@ -10,6 +10,7 @@ import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
 import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
+import { previewEnvironment } from '../../lambdas/preview/env.ts';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
 import { prepareEnvironment } from '../../lambdas/prepare/env.ts';
 import { redriveEnvironment } from '../../lambdas/redrive/env.ts';
@@ -40,6 +41,7 @@ const SCHEMAS = {
   worker: workerEnvironment,
   finalizer: finalizerEnvironment,
   prepare: prepareEnvironment,
+  preview: previewEnvironment,
   reconciler: reconcilerEnvironment,
   redrive: redriveEnvironment,
 };
@@ -85,7 +87,7 @@ describe.each([dev, prod])('the functions of $name', (stage) => {
 
   it('behind the API answer before the gateway gives up after 29 seconds', () => {
     for (const { properties } of functions) {
-      if (!['authorizer', 'submit', 'status'].includes(nameOf(properties))) continue;
+      if (!['authorizer', 'submit', 'status', 'preview'].includes(nameOf(properties))) continue;
       expect(properties.Timeout).toBeLessThan(29);
     }
   });
@@ -112,6 +114,7 @@ it('workers start calls at the rate of a provider, and the others expect what it
     return `${nameOf(properties)} ${(rate * PACE_SHARE).toFixed(3)}`;
   });
   expect(rates.sort()).toEqual([
+    'preview 40.000',
     'reconciler 40.000',
     'redrive 40.000',
     'status 40.000',

@@ -62,10 +62,18 @@ describe('the policies of the functions', () => {
   it('name every resource, down to the prefix of a bucket', () => {
     const wildcards = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('*'));
     for (const { Sid, Resource } of wildcards) {
-      expect(['ReadSources', 'KeepUploads', 'WritePrepared', 'WriteResults', 'ReadResults', 'SetApart']).toContain(Sid);
+      expect([
+        'ReadSources',
+        'ReadUploads',
+        'KeepUploads',
+        'WritePrepared',
+        'WriteResults',
+        'ReadResults',
+        'SetApart',
+      ]).toContain(Sid);
       expect(JSON.stringify(Resource)).toMatch(/"\/(?:uploads|prepared|results|set-apart)\/\*"\]\]\}\]?$/);
     }
-    expect(wildcards).toHaveLength(12);
+    expect(wildcards).toHaveLength(13);
   });
 
   it('have a name for every statement, once in a role', () => {

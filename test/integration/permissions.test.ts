@@ -88,6 +88,14 @@ const BULK = Array.from({ length: 520 }, (_, index) =>
 /** The main path: both lanes, a repeated request, every question that a customer can ask, and the minute's round. */
 async function takeTheMainPath(sluice: LocalSluice): Promise<void> {
   const client = clientOf(sluice);
+  await call(sluice, '/v1/profiles/sample', { method: 'PUT', contentType: 'application/json', body: '{}' });
+  const uploadId = await client.upload(SAMPLE);
+  const preview = JSON.stringify({ uploadId, profile: 'sample' });
+  const previewed = { method: 'POST', contentType: 'application/json', body: preview };
+  expect(await call(sluice, '/v1/previews', previewed)).toMatchObject({
+    status: 200,
+    body: { asGiven: { valid: 193 } },
+  });
   const small = await client.submitFile(SAMPLE, 'small');
   const request = {
     method: 'POST',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -27,6 +27,27 @@ async function sluice(...args: readonly string[]) {
   return { exitCode, lines: output.join('').split('\n').slice(0, -1) };
 }
 
+test('a customer previews an export, keeps the proposed profile, and submits by it', async () => {
+  const file = join(directory, 'crm.csv');
+  const rows = ['C-1;https://www.mueller.example/;Germany', 'C-2;http://acme.example;USA'];
+  writeFileSync(file, ['Customer ID;Website;Country', ...rows, ''].join('\n'));
+  const profile = join(directory, 'profile.json');
+  const { exitCode, lines } = await sluice('preview', file, '--save', profile);
+  expect(exitCode).toBe(0);
+  expect(lines.join('\n')).toContain('As it is: rejected, MISSING_REQUIRED_COLUMN');
+  expect(lines.join('\n')).toContain('With the proposed profile: 2 of the first 2 records are valid');
+  expect(JSON.parse(readFileSync(profile, 'utf8'))).toEqual({
+    columns: { record_id: 'Customer ID', domain: 'Website' },
+    normalise: { domain: ['trim', 'host_of_url'], country: ['trim', 'country_alpha2'] },
+  });
+  expect((await sluice('profiles', 'put', 'crm', profile)).lines).toEqual(['crm@1']);
+  expect((await sluice('profiles')).lines[0]).toMatch(/^crm@1 /);
+  expect((await sluice('submit', file, '--profile', 'crm', '--watch', '--json')).exitCode).toBe(0);
+  expect((await sluice('submit', file, '--profile', join(directory, 'none.json'))).exitCode).toBe(1);
+  expect((await sluice('profiles', 'delete', 'crm')).exitCode).toBe(0);
+  expect((await sluice('preview', file, '--profile', 'crm')).exitCode).toBe(3);
+});
+
 test('a customer submits a file, follows it, and has the results; the same command again processes nothing twice', async () => {
   const first = await sluice('submit', SAMPLE, '--watch', '--out', directory, '--json');
   expect(first.exitCode).toBe(5);
@@ -43,7 +64,7 @@ test('a customer submits a file, follows it, and has the results; the same comma
 
   const second = await sluice('submit', SAMPLE, '--json');
   expect(JSON.parse(second.lines[0] ?? '')).toMatchObject({ id: submission.id });
-  expect((await sluice('list')).lines).toHaveLength(1);
+  expect((await sluice('list')).lines.filter((line) => line.startsWith(submission.id))).toHaveLength(1);
 
   const failed = await sluice('records', submission.id, '--state', 'failed');
   expect(failed.lines.map((line) => JSON.parse(line).recordNo)).toEqual([18, 34, 66, 97, 111, 132, 151, 179]);

@@ -129,6 +129,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
 /** By operation and content type. */
 export const REQUEST_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createUpload: { 'application/json': { fileName: 'customers.csv', sizeBytes: 18_233 } },
+  createPreview: { 'application/json': { uploadId: UPLOAD_ID } },
   createSubmission: {
     'application/json': { uploadId: UPLOAD_ID, reference: 'customers of January', expectedRecords: 200 },
     'text/csv': 'record_id,domain\nC-1001,indigo-works.example\n',

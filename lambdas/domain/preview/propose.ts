@@ -94,7 +94,8 @@ export async function propose(
   suggestNullTexts(draft, table, looked, inspect);
   table = await readTable(input.sample, optionsOf(input, draft.profile, undefined));
   for (const field of looked) suggestSteps(draft, { table, field, schema, inspect });
-  return { ...draft, table };
+  const { profile, suggestions, questions: asked } = draft;
+  return { profile, suggestions, questions: asked, table };
 }
 
 const optionsOf = (

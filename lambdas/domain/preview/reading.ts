@@ -141,12 +141,15 @@ export function notesBelow({ items, ended, dialect }: Table): number {
       cells === undefined
         ? item.kind === 'defect' && item.defect === 'COLUMN_COUNT' && !isShortRow(item.detail, width)
         : cells.length <= width / 2 &&
-          /^(?:total|sum|summe|gesamt|[(_=*-]|stand|source|quelle|note)/iu.test(String(cells[0] ?? '_'));
+          /^(?:total|sum|summe|gesamt|[(_=*-]|stand|source|quelle|note)/iu.test(textOf(cells[0]));
     if (!isNote || notes === MOST_NOTES) break;
     notes += 1;
   }
   return notes < items.length ? notes : 0;
 }
+
+/** Of an empty row as of a ruled one. */
+const textOf = (cell: unknown): string => (typeof cell === 'string' ? cell : '_');
 
 /** A row that lacks a cell or two, as programs write it that drop empty ones, is a record; one with hardly any is a note. */
 function isShortRow(detail: string, width: number): boolean {

@@ -36,6 +36,9 @@ function broken(error: Error): TestApi {
 const arranged = async ({ world }: TestApi) =>
   arrangeSubmission(world, 3, { 1: { state: 'succeeded' } }, { submissionId: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SE' });
 
+/** Nothing was uploaded under it. */
+const UNKNOWN_UPLOAD = 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
+
 /** A call for every documented status of every operation that a function answers. */
 async function walk(coverage: Coverage): Promise<void> {
   const api = createTestApi();
@@ -80,10 +83,17 @@ async function walk(coverage: Coverage): Promise<void> {
   api.answers.occupy({ tenantId: TENANT_ID, idempotencyKey: 'uploads\nb', requestHash });
   await ask('createUpload', { body: {}, headers: { 'idempotency-key': 'b' } });
 
+  await ask('createPreview', { body: { uploadId: await api.upload() } });
+  await ask('createPreview', { body: `{"a":"${'x'.repeat(20_000)}"}`, headers: JSON_TYPE });
+  await ask('createPreview', { body: { uploadId: UNKNOWN_UPLOAD } });
+  const previewed = { body: { uploadId: UNKNOWN_UPLOAD } };
+  await ask('createPreview', previewed, { on: broken(new Error('defect')) });
+  await ask('createPreview', previewed, { on: broken(new DependencyUnavailableError('throttled')) });
+
   await ask('createSubmission', csv('record_id\n1\n'));
   await ask('createSubmission', csv('x'.repeat(60_000)));
   await ask('createSubmission', { body: 'x', headers: { 'content-type': 'text/plain' } });
-  await ask('createSubmission', { body: { uploadId: 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD' } });
+  await ask('createSubmission', { body: { uploadId: UNKNOWN_UPLOAD } });
   await ask('createSubmission', csv('record_id\n1\n', { 'idempotency-key': 'c' }));
   const full = createTestApi();
   await full.world.admission.setOpenWork(TENANT_ID, { submissionId: 'sub_other', records: RECORD_LIMIT });
