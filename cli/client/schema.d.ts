@@ -615,7 +615,7 @@ export interface components {
         | 'cancelled'
         | 'rejected'
         | 'expired';
-      /** @description Why it was rejected, cancelled or expired: a stable code. */
+      /** @description Why it was rejected, cancelled or expired: a stable code; of a file one of EMPTY_FILE, NO_RECORDS, COUNT_MISMATCH, NO_VALID_RECORDS, TOO_MANY_RECORDS, FORMAT_MISMATCH, MISSING_REQUIRED_COLUMN, INVALID_HEADER, EMPTY_HEADER, DUPLICATE_HEADER, RESERVED_HEADER, HEADER_TOO_LARGE, UNTERMINATED_QUOTE, TRUNCATED_ARRAY, INVALID_ARRAY, UNSUPPORTED_ENCODING, CHARSET_MISMATCH, UNSUPPORTED_COMPRESSION, UNSUPPORTED_CONTAINER, ENCRYPTED, DAMAGED_FILE, DECOMPRESSED_TOO_LARGE, ZIP_MEMBERS, SHEET_MISSING, FORMULA_WITHOUT_VALUE, FILE_CHANGED, FILE_MISSING, RESULTS_LOST. New ones may be added. */
       reason?: string;
       /** @description The reason in words, with the remedy. */
       message?: string;

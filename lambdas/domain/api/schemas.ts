@@ -3,12 +3,14 @@ import { CLOSED_STATES, LANES, RECORD_STATES, SUBMISSION_STATES } from '../model
 import { PREPARED_KINDS } from '../prepare/ports.ts';
 import { profileSchema } from '../profiles/profile.ts';
 import { REASON_CODES } from '../reasons.ts';
+import { FILE_CODES } from '../source/file-codes.ts';
 import type { UnknownCode } from '../versions.ts';
 import { isCallbackUrl } from './callback-url.ts';
 import { PROBLEM_CODES } from './problems.ts';
 
 /* The bodies of requests and answers: what is checked, and what the OpenAPI document says. */
 
+const FILE_REASONS = Object.keys(FILE_CODES).join(', ');
 const FORMATS = ['csv', 'ndjson', 'json'] as const;
 /** Largest JSON request; it has a handful of short members. */
 export const MAX_REQUEST_BYTES = 16 * 1024;
@@ -167,7 +169,12 @@ export const uploadSchema = v.object({
 export const submissionSchema = v.object({
   id: v.string(),
   state: v.picklist(SUBMISSION_STATES),
-  reason: v.exactOptional(described(v.string(), 'Why it was rejected, cancelled or expired: a stable code.')),
+  reason: v.exactOptional(
+    described(
+      v.string(),
+      `Why it was rejected, cancelled or expired: a stable code; of a file one of ${FILE_REASONS}. New ones may be added.`,
+    ),
+  ),
   message: v.exactOptional(described(v.string(), 'The reason in words, with the remedy.')),
   lane: described(v.nullable(v.picklist(LANES)), 'Null until the beginning of the file has been read.'),
   reference: v.exactOptional(v.string()),
