@@ -1,11 +1,12 @@
 /**
- * Sends damaged and generated files through the pipeline in memory and checks that each ends in a clear state with every record once.
+ * Sends damaged and generated files through the pipeline in memory and checks that each ends in a clear state with every record once,
+ * and that its preview said so.
  *
  * `npm run fuzz:files -- --files N --seed N`
  */
 import { parseArgs } from 'node:util';
 import { CORPUS } from '../files/corpus/index.ts';
-import { fuzzFile, inconsistencyOf } from '../support/files/fuzz.ts';
+import { fuzzFile, inconsistencyOf, previewProblemOf } from '../support/files/fuzz.ts';
 import { seededRandom } from '../support/memory/index.ts';
 import { createPipeline } from '../support/pipeline.ts';
 
@@ -16,12 +17,14 @@ const random = seededRandom(Number(values.seed));
 const states = new Map<string, number>();
 let wrong = 0;
 for (let count = 0; count < Number(values.files); count++) {
-  const { name, bytes, profile } = fuzzFile(random, CORPUS);
+  const file = fuzzFile(random, CORPUS);
+  const { name, bytes, profile } = file;
+
   const outcome = await createPipeline().upload(bytes, name, { profile });
   const { state, reason = '' } = outcome.submission;
   const end = `${state} ${reason}`;
   states.set(end, (states.get(end) ?? 0) + 1);
-  const problem = inconsistencyOf(outcome);
+  const problem = inconsistencyOf(outcome) ?? (await previewProblemOf(createPipeline().api, file, outcome));
   if (problem === undefined) continue;
   wrong += 1;
   console.error(`${problem}\n${name} ${JSON.stringify(profile)}\n${Buffer.from(bytes).toString('base64')}`);

@@ -8,6 +8,8 @@ import type { RecordInspector } from '../records/inspection.ts';
 /** A column of a file with the values of its first records, as they were sent. */
 export interface Column {
   name: string;
+  /** As a profile speaks of it. */
+  source: ColumnSource;
   values: readonly unknown[];
 }
 
@@ -71,7 +73,7 @@ function proposeId({ columns }: ColumnsInput, field: Field, proposal: ColumnsPro
   const unique = columns.filter(isUnique);
   const [best, ...others] = bestNamed(unique, field);
   if (best !== undefined && others.length === 0) {
-    proposal.columns[field.name] = best.name;
+    proposal.columns[field.name] = best.source;
     return;
   }
   proposal.columns[field.name] = { rowNumber: true };
@@ -91,7 +93,7 @@ function proposeField(input: ColumnsInput, field: Field, proposal: ColumnsPropos
   const found = named.length > 0 || !isStrict ? named : byContent(input, looked, field);
   const [best, ...others] = found;
   if (best !== undefined && others.length === 0) {
-    proposal.columns[field.name] = best.name;
+    proposal.columns[field.name] = best.source;
     return;
   }
   const detail =

@@ -68,7 +68,7 @@ export async function previewFile(deps: PreviewDeps, request: PreviewRequest): P
   const questions: Question[] = [];
   let given = request.profile;
   let opened = await open(deps, request, given);
-  if ('refused' in opened) return opened;
+  if ('unopened' in opened) return opened.unopened;
   const asGiven = await forecast(deps, opened.sample, given, inspect);
   const suggestions: Suggestion[] = [];
   const declared = request.charset ?? given.reading?.encoding;
@@ -87,7 +87,7 @@ export async function previewFile(deps: PreviewDeps, request: PreviewRequest): P
     suggestions.push({ detail: `The text is read as ${charset}.`, profile: part });
     given = { ...given, reading: { ...given.reading, encoding: charset } };
     opened = await open(deps, request, given);
-    if ('refused' in opened) return { ...opened, asGiven, suggestions, questions };
+    if ('unopened' in opened) return { ...opened.unopened, asGiven, suggestions, questions };
   }
   const { sample } = opened;
   const input = {
@@ -127,7 +127,7 @@ async function open(
   deps: PreviewDeps,
   { profile: _profile, charset, ...request }: PreviewRequest,
   { reading }: Profile,
-): Promise<Opened | (Preview & { refused: Refusal })> {
+): Promise<Opened | { unopened: Preview }> {
   const { encoding, sheet } = reading ?? {};
   const known = charset ?? (encoding === undefined ? undefined : charsetOf(encoding));
   try {
@@ -136,7 +136,7 @@ async function open(
     if (!(error instanceof UnreadableSourceError)) throw error;
     const refused = asRefusal(error);
     const format = request.formatOf(new Uint8Array());
-    return { refused, format, columns: [], asGiven: { refused }, suggestions: [], questions: [] };
+    return { unopened: { format, columns: [], asGiven: { refused }, suggestions: [], questions: [] } };
   }
 }
 

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { columnNamed } from '../profiles/mapping.ts';
-import { resolveProfile, type Profile, type ProfileReading } from '../profiles/profile.ts';
+import { isNameable, resolveProfile, type Profile, type ProfileReading } from '../profiles/profile.ts';
 import { fieldsOfSchema } from '../profiles/record-fields.ts';
 import { NORMALISERS, type Normaliser } from '../profiles/steps.ts';
 import type { RecordInspector } from '../records/inspection.ts';
@@ -107,13 +108,15 @@ const optionsOf = (
 /** Columns among which the fields of a record are looked for. */
 const MOST_COLUMNS = 500;
 
+/** Keys of JSON have no place: those that a profile cannot name are left out. */
 const columnsIn = (table: Table): Column[] =>
   columnsOf(table)
     .slice(0, MOST_COLUMNS)
-    .map((name) => ({
-      name,
-      values: table.items.flatMap((item) => (item.kind === 'record' ? [item.fields[name]] : [])),
-    }));
+    .flatMap((name, index): Column[] => {
+      if (!isNameable(name) && !table.dialect) return [];
+      const values = table.items.flatMap((item) => (item.kind === 'record' ? [item.fields[name]] : []));
+      return [{ name, source: isNameable(name) ? name : { position: index + 1 }, values }];
+    });
 
 function describeReading(reading: ProfileReading): string {
   const parts = Object.entries(reading).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
@@ -122,6 +125,7 @@ function describeReading(reading: ProfileReading): string {
 
 function describeColumn(field: string, source: NonNullable<Profile['columns']>[string]): string {
   if (typeof source === 'string') return `Column ${JSON.stringify(source)} holds ${field}.`;
+  if ('position' in source) return `Column ${source.position} holds ${field}.`;
   return `No column is known to identify a record: its number in the file is its ${field}.`;
 }
 
@@ -145,7 +149,9 @@ function suggestNullTexts(draft: Draft, table: Table, fields: readonly Field[], 
   const names = columns.map(({ name }) => name);
   const texts = fields.flatMap((field) => {
     const from = draft.profile.columns?.[field.name] ?? field.name;
-    const column = typeof from === 'string' ? columns.find(({ name }) => name === columnNamed(names, from)) : undefined;
+    const column = columns.find(({ name, source }) =>
+      typeof from === 'string' ? name === columnNamed(names, from) : isDeepStrictEqual(source, from),
+    );
     return column === undefined ? [] : nullTextsOf(column, field, inspect);
   });
   const found = [...new Set(texts)];

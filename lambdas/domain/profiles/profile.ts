@@ -15,13 +15,15 @@ const MAX_POSITION = 10_000;
 
 const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
 
+/** Neither control characters nor halves of characters. */
+const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
+
 const text = (what: string, minLength = 1) =>
-  v.pipe(
-    v.string(what),
-    v.minLength(minLength, what),
-    v.maxLength(MAX_TEXT, what),
-    v.regex(/^[^\p{Cc}\p{Cs}]*$/u, what),
-  );
+  v.pipe(v.string(what), v.minLength(minLength, what), v.maxLength(MAX_TEXT, what), v.regex(PLAIN_TEXT, what));
+
+/** Whether a profile can call a column by this name; one of another name it can only count. */
+export const isNameable = (column: string): boolean =>
+  column !== '' && column.length <= MAX_TEXT && PLAIN_TEXT.test(column);
 
 const whole = (minimum: number, maximum: number) => {
   const remedy = `a whole number from ${minimum} to ${maximum} is required`;

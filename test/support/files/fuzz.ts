@@ -1,6 +1,7 @@
 import type { Profile } from '../../../lambdas/domain/profiles/profile.ts';
 import type { Random } from '../../../lambdas/domain/time.ts';
 import { encoded, gzipped, zipped } from '../prepare/files.ts';
+import type { TestApi } from '../api/api.ts';
 import type { Outcome } from '../pipeline.ts';
 
 /** A file that nobody would write, with a profile that somebody might. */
@@ -129,5 +130,31 @@ export function inconsistencyOf({ submission, succeeded, failed }: Outcome): str
   if (counts.succeeded !== succeeded.length || counts.failed !== failed.length) return 'Counts and results differ.';
   return failed.some(({ detail = '', reason: why = '' }) => detail === '' && why === 'malformed_row')
     ? 'A row is refused without a detail.'
+    : undefined;
+}
+
+/**
+ * What is wrong with what a preview says of a file, beside what became of it; undefined where nothing is. The test's gateway holds the answers
+ * against the OpenAPI document.
+ */
+export async function previewProblemOf(
+  api: TestApi,
+  { name, bytes, profile }: FuzzFile,
+  { submission }: Outcome,
+): Promise<string | undefined> {
+  const uploadId = await api.upload(bytes, { fileName: name });
+  const proposed = await api.call('POST', '/v1/previews', { body: { uploadId } });
+  if (proposed.status !== 200) return `The preview without a profile answers ${proposed.text}.`;
+  const { status, text, body } = await api.call('POST', '/v1/previews', { body: { uploadId, profile } });
+  if (status !== 200) return `The preview with the profile answers ${text}.`;
+  const { refused, valid, invalid } = body.asGiven;
+  if (refused?.code !== (submission.state === 'rejected' ? submission.reason : undefined)) {
+    return `The preview says ${JSON.stringify(refused)}, and the submission is ${submission.state} ${submission.reason}.`;
+  }
+  // Records that repeat an identifier are refused when all of the file is known.
+  const isCounted = refused === undefined && profile.duplicates === undefined && submission.counts.total < 1_000;
+  const { succeeded, failed } = submission.counts;
+  return isCounted && (valid !== succeeded || invalid !== failed)
+    ? `The preview has ${valid} valid and ${invalid} invalid records, the results ${succeeded} and ${failed}.`
     : undefined;
 }
