@@ -717,11 +717,11 @@ export interface components {
       updatedAt?: string;
       /** @description Line of the file where the record begins; the row of a sheet. */
       line?: number;
-      /** @description The record as it was sent. Absent in lists, and of a row that is no record. */
+      /** @description The record as it was sent. Absent in lists without `recordId`, and of a row that is no record. */
       record?: {
         [key: string]: unknown;
       };
-      /** @description The fields that are checked and looked up, where they are not what was sent. Absent in lists. */
+      /** @description The fields that are checked and looked up, where they are not what was sent. Absent as `record` is. */
       used?: {
         [key: string]: unknown;
       };
@@ -2372,6 +2372,7 @@ export interface operations {
   listRecords: {
     parameters: {
       query?: {
+        recordId?: string;
         state?: 'pending' | 'retrying' | 'deferred' | 'succeeded' | 'failed' | 'dead_lettered' | 'cancelled';
         reason?:
           | 'invalid_record'
@@ -2502,6 +2503,20 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'] & {
             /** @enum {string} */
             code?: 'not_found';
+          };
+        };
+      };
+      /** @description `not_ready`: The submission is still being processed. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_ready';
           };
         };
       };

@@ -80,9 +80,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: status,
   },
   records: {
-    usage: 'records ID [NUMBER] [--state S] [--reason R] [--limit N]',
+    usage: 'records ID [NUMBER] [--record-id ID] [--state S] [--reason R] [--limit N]',
     summary: 'what happened to the records, one JSON object a line',
-    options: { state: { type: 'string' }, reason: { type: 'string' }, limit: { type: 'string' } },
+    options: {
+      'record-id': { type: 'string' },
+      state: { type: 'string' },
+      reason: { type: 'string' },
+      limit: { type: 'string' },
+    },
     operands: [1, 2],
     run: records,
   },
@@ -239,9 +244,10 @@ async function records({ client, options, print }: Context, [id = '', recordNo]:
     return EXIT.done;
   }
   const [state, reason] = [text(options, 'state'), text(options, 'reason')];
+  const recordId = text(options, 'record-id');
   let cursor: string | undefined;
   for (let left = number(options, 'limit', 1) ?? Infinity; left > 0;) {
-    const query = { limit: Math.min(left, 500), state, reason, cursor };
+    const query = { limit: Math.min(left, 500), recordId, state, reason, cursor };
     const [params, querySerializer] = [{ path: { id } }, () => queryOf(query)];
     const page = bodyOf(await client.GET('/v1/submissions/{id}/records', { params, querySerializer }));
     for (const item of page.items) print(JSON.stringify(item));

@@ -69,6 +69,8 @@ test('a customer submits a file, follows it, and has the results; the same comma
   const failed = await sluice('records', submission.id, '--state', 'failed');
   expect(failed.lines.map((line) => JSON.parse(line).recordNo)).toEqual([18, 34, 66, 97, 111, 132, 151, 179]);
   expect((await sluice('records', submission.id, '18')).lines).toHaveLength(1);
+  const [identified] = (await sluice('records', submission.id, '--record-id', 'C-1016')).lines;
+  expect(JSON.parse(identified ?? '')).toMatchObject({ recordNo: 16, record: { record_id: 'C-1016' } });
   expect((await sluice('status', 'sub_none')).exitCode).toBe(3);
   expect((await sluice('cancel', submission.id)).exitCode).toBe(3);
 });

@@ -195,7 +195,7 @@ export const OPERATIONS = {
     tag: 'records',
     query: recordListParametersSchema,
     success: { status: 200, schema: recordPageSchema, name: 'RecordPage' },
-    problems: [...one, 'invalid_cursor'],
+    problems: [...one, 'invalid_cursor', 'not_ready'],
   },
   getRecord: {
     method: 'GET',

@@ -2,10 +2,13 @@ import * as v from 'valibot';
 import { outcomeAt } from '../ledger/ledger.ts';
 import { chunkOf, offsetOf, recordNoAt, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { RecordStore } from '../records/ports.ts';
+import type { ObjectStore } from '../source/ports.ts';
+import type { TimeBudget } from '../time.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { readWithLedger } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import { isDecidedByRow, mayMatch, matches, type RecordFilter } from './record-filter.ts';
+import { findByIdentifier, placeSchema } from './records-by-id.ts';
 import { readForRecords, viewOf, type RecordsDeps, type WithLedger } from './records.ts';
 import type { Answer } from './request.ts';
 import { recordListParametersSchema, type RecordView } from './schemas.ts';
@@ -27,17 +30,50 @@ const sentBytes = (view: RecordView): number => Buffer.byteLength(JSON.stringify
 
 /** GET /v1/submissions/{id}/records: by record number. */
 export const listRecords =
-  (deps: RecordsDeps): Answer =>
+  (deps: RecordsDeps & { objects: ObjectStore }): Answer =>
   async (request, { tenantId }) => {
-    const { state, reason, limit, cursor } = parseQuery(recordListParametersSchema, request.query);
+    const { recordId, state, reason, limit, cursor } = parseQuery(recordListParametersSchema, request.query);
     const id = request.path['id'] ?? '';
     const scope = ['records', tenantId, id, state ?? '', reason ?? ''];
+    if (recordId !== undefined) {
+      const asked = { id, recordId, filter: { state, reason }, limit, cursor, scope: [...scope, recordId] };
+      return { status: 200, body: await pageOfIdentifier(deps, tenantId, asked, request.budget) };
+    }
     const after = cursor === undefined ? 0 : decodeCursor(scope, positionSchema, cursor);
     const filter: RecordFilter = { state, reason };
     const { numbers, ...found } = await candidatesOf(deps, tenantId, id, filter, after);
     const { items, next } = await collect(deps, found, numbers, filter, limit);
     return { status: 200, body: { items, nextCursor: next === undefined ? null : encodeCursor(scope, next) } };
   };
+
+interface AskedById {
+  id: string;
+  recordId: string;
+  filter: RecordFilter;
+  limit: number;
+  cursor: string | undefined;
+  scope: readonly string[];
+}
+
+/** A page of the records with one identifier: they come with what was sent, since the file is read for them anyway. */
+async function pageOfIdentifier(
+  deps: RecordsDeps & { objects: ObjectStore },
+  tenantId: string,
+  { id, recordId, filter, limit, cursor, scope }: AskedById,
+  budget: TimeBudget,
+): Promise<{ items: RecordView[]; nextCursor: string | null }> {
+  const from = cursor === undefined ? undefined : decodeCursor(scope, placeSchema, cursor);
+  const read = await readForRecords(deps.submissions, tenantId, id);
+  const wanted = { recordId, from, limit: Math.min(limit, READ_ROWS) };
+  const { found, next } = await findByIdentifier(deps, read.submission, wanted, budget);
+  const views = await viewsOf(
+    deps.records,
+    read,
+    found.map(({ recordNo }) => recordNo),
+  );
+  const items = views.map((view, index) => ({ ...view, ...found[index] })).filter((view) => matches(filter, view));
+  return { items, nextCursor: next === undefined ? null : encodeCursor(scope, next) };
+}
 
 interface Candidates extends WithLedger {
   /** Record numbers that may belong to the list, ascending. */

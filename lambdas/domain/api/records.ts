@@ -1,5 +1,5 @@
 import { stoppedRow } from '../ledger/stopped-row.ts';
-import { chunkOf, offsetOf, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
+import { chunkOf, isOpen, offsetOf, type LedgerChunk, type RecordRow, type Submission } from '../model.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from '../source/ports.ts';
 import { rebuildMessages } from '../source/source.ts';
@@ -33,10 +33,14 @@ export const getRecord =
     const { submission, ledger } = await readForRecords(deps.submissions, tenantId, request.path['id'] ?? '');
     const { submissionId } = submission;
     const [row] = await deps.records.getMany([{ submissionId, recordNo }]);
-    if (row === undefined && recordNo > submission.fanOut.records) throw notFound();
+    if (row === undefined && !mayExist(submission, recordNo)) throw notFound();
     const input = await inputOf(deps, submission, recordNo);
     return { status: 200, body: { ...viewOf({ submission, ledger }, recordNo, row), ...input } };
   };
+
+/** Of a file that is still being read nobody knows how many records it has. */
+const mayExist = ({ state, fanOut, terms }: Submission, recordNo: number): boolean =>
+  recordNo <= fanOut.records || (isOpen(state) && !fanOut.done && recordNo <= terms.maxRecords);
 
 /** Codes of a file of which nothing can be shown. */
 const LOST: ReadonlySet<string> = new Set(['FILE_MISSING', 'FILE_CHANGED']);

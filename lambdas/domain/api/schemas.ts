@@ -142,6 +142,7 @@ export const submissionListParametersSchema = v.strictObject({
 });
 
 export const recordListParametersSchema = v.strictObject({
+  recordId: v.exactOptional(described(plainText(200), "The customer's own identifier, as it is used.")),
   state: v.exactOptional(
     described(
       v.picklist(RECORD_STATES, `one of ${RECORD_STATES.join(', ')} is required`),
@@ -219,13 +220,13 @@ export const recordSchema = v.object({
   record: v.exactOptional(
     described(
       v.record(v.string(), v.unknown()),
-      'The record as it was sent. Absent in lists, and of a row that is no record.',
+      'The record as it was sent. Absent in lists without `recordId`, and of a row that is no record.',
     ),
   ),
   used: v.exactOptional(
     described(
       v.record(v.string(), v.unknown()),
-      'The fields that are checked and looked up, where they are not what was sent. Absent in lists.',
+      'The fields that are checked and looked up, where they are not what was sent. Absent as `record` is.',
     ),
   ),
   output: v.exactOptional(

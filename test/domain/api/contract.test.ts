@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { manifestKey } from '../../../lambdas/domain/finalize/manifest.ts';
 import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../../../lambdas/domain/api/operations.ts';
+import type { SourceObject } from '../../../lambdas/domain/model.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { InProgressError } from '../../../lambdas/domain/api/ports.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
 import { createTestApi, type Call, type TestApi } from '../../support/api/api.ts';
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { Coverage, documentedStatuses, fuzzCall } from '../../support/api/fuzz.ts';
+import { gzipped } from '../../support/prepare/files.ts';
 import { seededRandom, START_MS } from '../../support/memory/index.ts';
 
 /** What the gateway answers by itself, where no function can. */
@@ -32,9 +34,17 @@ function broken(error: Error): TestApi {
   return api;
 }
 
+/** A file that is there. */
+const sourceIn = ({ world }: TestApi): SourceObject => {
+  const key = 'uploads/acme/up_1';
+  return { key, ...world.objects.seed(key, 'record_id\n1\n2\n3\n') };
+};
+
 /** A submission with records. */
-const arranged = async ({ world }: TestApi) =>
-  arrangeSubmission(world, 3, { 1: { state: 'succeeded' } }, { submissionId: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SE' });
+const arranged = async (api: TestApi) => {
+  const overrides = { submissionId: 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SE', source: sourceIn(api) };
+  return arrangeSubmission(api.world, 3, { 1: { state: 'succeeded' } }, overrides);
+};
 
 /** Nothing was uploaded under it. */
 const UNKNOWN_UPLOAD = 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
@@ -118,6 +128,11 @@ async function walk(coverage: Coverage): Promise<void> {
   await ask('cancelSubmission', { body: {} });
   await ask('cancelSubmission', { body: `{"a":"${'x'.repeat(20_000)}"}`, headers: JSON_TYPE }, open);
   await ask('listRecords');
+  const packed = await api.call('POST', '/v1/submissions', {
+    body: PACKED,
+    headers: { 'content-type': 'application/gzip' },
+  });
+  await ask('listRecords', { query: { recordId: '1' } }, { submissionId: packed.body.id });
   await ask('getRecord', {}, { submissionId: (await arranged(api)).submissionId });
   await ask('getResults');
   await ask('getResults', {}, open);
@@ -138,7 +153,8 @@ test('every documented status of every operation is answered by some call', asyn
 test.each([1, 2, 3])('no request gets an undocumented status or a server error (seed %i)', async (seed) => {
   const random = seededRandom(seed);
   const api = createTestApi({ settings: { admission: PLENTY } });
-  await api.world.submissions.create(makeSubmission({ state: 'complete', resultsVersion: 1 }));
+  const source = sourceIn(api);
+  await api.world.submissions.create(makeSubmission({ state: 'complete', resultsVersion: 1, source }));
   const uploads = [await api.upload(), await api.upload('{"record_id":"1"}\n', { fileName: 'a.jsonl' })];
   const { submissionId } = await arranged(api);
   const submissions = [
@@ -165,4 +181,5 @@ test.each([1, 2, 3])('no request gets an undocumented status or a server error (
   }
 });
 
+const PACKED = gzipped('record_id\n1\n');
 const PLENTY = { maxOpenRecordsPerTenant: 1e9, maxOpenRecords: 1e9, maxOpenSubmissionsPerTenant: 1e6 };

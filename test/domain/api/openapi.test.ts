@@ -60,7 +60,14 @@ test('parameters are those that are checked, with their limits', () => {
   const { parameters = [] } = document.paths['/v1/submissions/{id}/records']!['get']!;
   const limit = parameters.find(({ name }: { name: string }) => name === 'limit');
   expect(limit).toMatchObject({ in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500 } });
-  expect(parameters.map(({ name }: { name: string }) => name)).toEqual(['id', 'state', 'reason', 'limit', 'cursor']);
+  expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+    'id',
+    'recordId',
+    'state',
+    'reason',
+    'limit',
+    'cursor',
+  ]);
 });
 
 test('a path parameter is described for every placeholder', () => {
