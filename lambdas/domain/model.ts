@@ -94,7 +94,7 @@ export interface Submission {
   /** SHA-256 (hex) of the accepted request: the same idempotency key with another one is refused. */
   requestHash: string;
   fanOut: FanOutProgress;
-  /** Chunks in which every record has an outcome. */
+  /** Chunks in which every record has an outcome; in a closed submission all are, and since 0.2.0 none is listed. */
   closedChunks: ReadonlySet<number>;
   stop?: StopOrder;
   /** The newest generation that a stop order has ended: a replay lifts the order, not what it ended. */
@@ -109,7 +109,7 @@ export interface Submission {
   resultsVersion: number;
   finalize?: FinalizeProgress;
   /** Counts at the time the newest results were finished; absent before. */
-  finalCounts?: Counts;
+  finalCounts?: FinalCounts;
   createdAtMs: number;
   updatedAtMs: number;
   /** Last time that anything moved (fan-out, an outcome that closed a chunk, a replay): what the reconciler judges stalls by. */
@@ -130,7 +130,11 @@ export interface Counts {
   cancelled: number;
 }
 
-/** Outcomes of the records of one chunk, as sets of offsets in the chunk (0 to 249). `succeeded` wins over any failure. */
+export interface FinalCounts extends Counts {
+  /** Failed records by reason code; absent in what 0.1.0 finished. Beside the counts, so that nothing replaces one without the other. */
+  failures?: Readonly<Record<string, number>>;
+}
+
 /** Where a chunk begins in its source. `crc` is the CRC-32 of its bytes, from its first record to its last: noted when all were read. */
 export interface ChunkStart {
   byteOffset: number;
@@ -138,6 +142,7 @@ export interface ChunkStart {
   crc?: number;
 }
 
+/** Outcomes of the records of one chunk, as sets of offsets in the chunk (0 to 249). `succeeded` wins over any failure. */
 export interface LedgerChunk {
   chunk: number;
   /** Position in the source of the chunk's first record; absent when a worker was faster than fan-out's bookkeeping. */

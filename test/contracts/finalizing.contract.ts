@@ -172,6 +172,8 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
 
       expect(closed).toMatchObject({ state: 'partially_failed', resultsVersion: 1, finalCounts: COUNTS });
       expect(closed.nextCheckAtMs).toBeUndefined();
+      // Kilobytes for a large file, which every list would read.
+      expect(closed.closedChunks.size).toBe(0);
       expect(await submissions.listOpen({ limit: 10 })).toEqual({ items: [], unreadable: [] });
       expect(await submissions.finish(SUBMISSION_ID, 'a', end)).toEqual(closed);
     });
@@ -242,6 +244,14 @@ export function describeFinalizing(make: Make<StoreWorld>): void {
       expect(reopened.finalize).toBeUndefined();
       const due = await submissions.listDue({ nowMs: later + 60_000, limit: 10 });
       expect(due.map(({ submissionId }) => submissionId)).toEqual([SUBMISSION_ID]);
+    });
+
+    test('a closing that comes after the end leaves every other chunk closed for a replay', async () => {
+      const { submissions } = await having(makeProcessing(1000, { state: 'complete' }));
+      await submissions.closeChunks(SUBMISSION_ID, [2], START_MS);
+      expect((await submissions.reopen(SUBMISSION_ID, change)).closedChunks).toEqual(new Set([0, 2, 3]));
+      await submissions.closeChunks(SUBMISSION_ID, [1], START_MS);
+      expect(await submissions.beginFinalizing(SUBMISSION_ID, 4, START_MS)).toBe(true);
     });
 
     test('a repeated one is the same, an older one changes nothing', async () => {

@@ -124,6 +124,24 @@ export function describeSubmissionStore(make: Make<StoreWorld>): void {
       ]);
     });
 
+    test('the ledger is read from a chunk on, page by page, and nothing of other kinds or submissions', async () => {
+      const { submissions, ledger } = await make();
+      await submissions.create(makeSubmission());
+      const marks = (offset: number) => ({ succeeded: [offset], cancelled: [], failed: new Map() });
+      for (const chunk of [0, 3, 9, 10, 99_999]) await ledger.mark(SUBMISSION_ID, chunk, marks(1), EXPIRES_AT_SECONDS);
+      await ledger.mark('sub_other', 4, marks(1), EXPIRES_AT_SECONDS);
+      const pages: number[][] = [];
+      let from: number | undefined = 3;
+      while (from !== undefined) {
+        const page = await submissions.ledgerPage(SUBMISSION_ID, { from, limit: 2 });
+        pages.push(page.chunks.map(({ chunk }) => chunk));
+        from = page.next;
+      }
+      expect(pages.flat()).toEqual([3, 9, 10, 99_999]);
+      expect(Math.max(...pages.map(({ length }) => length))).toBe(2);
+      expect(await submissions.ledgerPage('sub_unknown', { from: 0, limit: 2 })).toEqual({ chunks: [] });
+    });
+
     test('neither an absent nor an expired submission is answered, and no expired ledger', async () => {
       const { submissions, ledger, clock } = await make();
       await submissions.create(makeSubmission());

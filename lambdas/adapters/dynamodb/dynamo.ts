@@ -63,24 +63,24 @@ export class DynamoTable {
     });
   }
 
-  /** Consistent reads in any number and order; items that are not there are not in the answer. */
-  async getMany(keys: readonly Key[]): Promise<Item[]> {
+  /** Reads in any number and order, consistent unless told otherwise; items that are not there are not in the answer. */
+  async getMany(keys: readonly Key[], read: 'consistent' | 'eventual' = 'consistent'): Promise<Item[]> {
     const distinct = [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()];
     const items: Item[] = [];
     for (let from = 0; from < distinct.length; from += MAX_BATCH_GET_KEYS) {
-      items.push(...(await this.#getBatch(distinct.slice(from, from + MAX_BATCH_GET_KEYS))));
+      items.push(...(await this.#getBatch(distinct.slice(from, from + MAX_BATCH_GET_KEYS), read === 'consistent')));
     }
     return items;
   }
 
-  async #getBatch(keys: readonly Key[]): Promise<Item[]> {
+  async #getBatch(keys: readonly Key[], ConsistentRead: boolean): Promise<Item[]> {
     const items: Item[] = [];
     let pending: readonly Item[] = keys;
     for (let round = 0; round < MAX_UNPROCESSED_ROUNDS; round++) {
       await this.clock.sleep(round === 0 ? 0 : backoffMs(round));
       const answer = await this.#calling('BatchGetItem', `reading ${pending.length} items`, async () =>
         this.#client.send(
-          new BatchGetCommand({ RequestItems: { [this.name]: { Keys: [...pending], ConsistentRead: true } } }),
+          new BatchGetCommand({ RequestItems: { [this.name]: { Keys: [...pending], ConsistentRead } } }),
         ),
       );
       items.push(...(answer.Responses?.[this.name] ?? []));

@@ -25,12 +25,15 @@ export const LEDGER_ATTRIBUTES: readonly string[] = ['s', 'c', 'n', 'b', 'l', 'k
 
 /** Chunks are numbered in five digits: 25 million records. Sorting by key is sorting by chunk. */
 const CHUNK_DIGITS = 5;
+export const LAST_CHUNK = 10 ** CHUNK_DIGITS - 1;
 export const chunkDigits = (chunk: number): string => String(chunk).padStart(CHUNK_DIGITS, '0');
 
 export const ledgerKey = (submissionId: string, chunk: number): Key => ({
   submissionId,
   part: `${LEDGER_PREFIX}${chunkDigits(chunk)}`,
 });
+
+export const chunkNumberOf = (item: Item): number => Number(String(item['part']).slice(LEDGER_PREFIX.length));
 
 export const isLedgerItem = (item: Item): boolean => String(item['part']).startsWith(LEDGER_PREFIX);
 
@@ -62,9 +65,9 @@ function failures(item: Item, what: string): Map<ReasonCode, Set<number>> {
 /** Throws InvalidDataError when the item is not a ledger item. */
 export function parseLedger(item: Item): { chunk: LedgerChunk; expiresAtSeconds: number } {
   const what = `ledger ${String(item['submissionId'])}/${String(item['part'])}`;
-  const { part, s, c, n, b, l, k, expiresAtSeconds } = parseItem(ledgerSchema, item, what);
+  const { s, c, n, b, l, k, expiresAtSeconds } = parseItem(ledgerSchema, item, what);
   const chunk: LedgerChunk = {
-    chunk: Number(part.slice(LEDGER_PREFIX.length)),
+    chunk: chunkNumberOf(item),
     succeeded: s,
     cancelled: c,
     failed: failures(item, what),

@@ -1,5 +1,5 @@
 import { DependencyUnavailableError } from '../../domain/errors.ts';
-import { isOpen, OPEN_STATES, type Submission } from '../../domain/model.ts';
+import { chunkCount, isOpen, OPEN_STATES, type Submission } from '../../domain/model.ts';
 import type { SubmissionStore } from '../../domain/submissions/ports.ts';
 import { expr, isIn, type Expression } from './expression.ts';
 import { openShardOf } from './submission-item.ts';
@@ -19,6 +19,15 @@ const STOP_FORMS: Record<'cancelled' | 'expired', { set: Expression; when: Expre
   expired: [{ set: expr``, when: isIn('state', OPEN_STATES) }],
 };
 
+/** The head of a closed submission does not list its chunks, since all are closed: those that stay so are listed again. */
+function othersThan(chunks: readonly number[], { fanOut }: Submission): Expression {
+  const opened = new Set(chunks);
+  const closed = Array.from({ length: chunkCount(fanOut.records) }, (_, chunk) => chunk).filter(
+    (chunk) => !opened.has(chunk),
+  );
+  return closed.length === 0 ? expr`` : expr`, #closedChunks = ${new Set(closed)}`;
+}
+
 function reopening(read: Submission, { chunks, generation, nowMs, deadlineAtMs }: Reopening): Expression {
   const { submissionId } = read;
   const set = expr`SET #state = ${'processing'}, #generation = ${generation},
@@ -29,6 +38,7 @@ function reopening(read: Submission, { chunks, generation, nowMs, deadlineAtMs }
   // What it has ended stays ended: messages of those records may still be on their way.
   const ended = isNewStart && read.stop !== undefined ? expr`, #stoppedGeneration = ${read.generation}` : expr``;
   const remove = isNewStart ? expr`REMOVE #finalize, #stop` : expr`REMOVE #finalize`;
+  if (!isOpen(read.state)) return expr`${set}${ended}${othersThan(chunks, read)} ${remove}`;
   const open = chunks.length === 0 ? expr`` : expr`DELETE #closedChunks ${new Set(chunks)}`;
   return expr`${set}${ended} ${remove} ${open}`;
 }

@@ -72,7 +72,7 @@ export function submissionFinalize(table: SubmissionTable): Finalize {
         submissionId,
         expr`SET #state = ${state}, #resultsVersion = ${resultsVersion}, #finalCounts = ${counts},
           #finalize.#leaseUntilMs = ${GIVEN_UP_MS}, #updatedAtMs = ${nowMs}, #progressAtMs = ${nowMs}
-          REMOVE #nextCheckAtMs, #openShard`,
+          REMOVE #nextCheckAtMs, #openShard, #closedChunks`,
         expr`#state = ${'finalizing'} AND #finalize.#leaseOwner = ${owner}`,
       );
       return mustOwn(changed, 'finalize', owner, submissionId);

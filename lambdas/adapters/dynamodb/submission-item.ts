@@ -119,6 +119,7 @@ const headSchema = v.object({
       succeeded: v.number(),
       failed: v.number(),
       cancelled: v.number(),
+      failures: v.exactOptional(v.record(v.string(), v.number())),
     }),
   ),
   createdAtMs: v.number(),

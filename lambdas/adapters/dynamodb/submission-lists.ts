@@ -52,14 +52,16 @@ interface Scan {
   positionOf(entry: Item): Position;
   keyAt(position: Position): Item;
   from: Position | null;
+  /** Of the heads: a list for customers is behind the table anyway, and costs half. */
+  read: 'consistent' | 'eventual';
 }
 
 /** The submissions table read through its indexes, which hold keys only: an index page, then the heads by key. */
 export function submissionLists(table: SubmissionTable): Lists {
   /** Unexpired heads by id. One that cannot be read hides no other. */
-  const headsOf = async (ids: readonly string[]): Promise<Heads> => {
+  const headsOf = async (ids: readonly string[], read: 'consistent' | 'eventual' = 'consistent'): Promise<Heads> => {
     const heads: Heads = { byId: new Map(), unreadable: [] };
-    for (const item of await table.table.getMany(ids.map(headKey))) {
+    for (const item of await table.table.getMany(ids.map(headKey), read)) {
       try {
         const head = parseHead(item);
         if (!table.isExpired(head)) heads.byId.set(head.submission.submissionId, head.submission);
@@ -80,7 +82,10 @@ export function submissionLists(table: SubmissionTable): Lists {
       const after = position === null ? {} : { after: request.keyAt(position) };
       const page = await table.table.queryPage({ ...request.query, limit: request.page, ...after });
       const places = page.items.map((entry) => request.positionOf(entry));
-      const heads = await headsOf(places.map(([, submissionId]) => submissionId));
+      const heads = await headsOf(
+        places.map(([, submissionId]) => submissionId),
+        request.read,
+      );
       unreadable.push(...heads.unreadable);
       for (const [index, place] of places.entries()) {
         const head = heads.byId.get(place[1]);
@@ -107,6 +112,7 @@ export function submissionLists(table: SubmissionTable): Lists {
       },
       keyAt: ([nextCheckAtMs, submissionId]) => ({ ...headKey(submissionId), openShard: shard, nextCheckAtMs }),
       from,
+      read: 'consistent',
     });
 
   return {
@@ -123,6 +129,7 @@ export function submissionLists(table: SubmissionTable): Lists {
         },
         keyAt: ([createdAtMs, submissionId]) => ({ ...headKey(submissionId), tenantId, createdAtMs }),
         from: cursor === undefined ? null : decodeCursor(scope, positionSchema, cursor),
+        read: 'eventual',
       });
       return next === undefined ? { items, unreadable } : { items, unreadable, nextCursor: encodeCursor(scope, next) };
     },

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { DependencyUnavailableError } from '../../domain/errors.ts';
-import { OPEN_STATES } from '../../domain/model.ts';
+import { OPEN_STATES, type LedgerChunk } from '../../domain/model.ts';
 import type { SubmissionStore } from '../../domain/submissions/ports.ts';
 import type { Clock } from '../../domain/time.ts';
-import { DynamoTable, parseItem, type Key } from './dynamo.ts';
+import { DynamoTable, parseItem, type Item, type Key } from './dynamo.ts';
 import { expr, isIn } from './expression.ts';
-import { isLedgerItem, parseLedger } from './ledger-item.ts';
+import { chunkNumberOf, isLedgerItem, LAST_CHUNK, ledgerKey, parseLedger } from './ledger-item.ts';
 import { submissionControl } from './submission-control.ts';
 import { submissionFanOut } from './submission-fan-out.ts';
 import { submissionFinalize } from './submission-finalize.ts';
@@ -17,7 +17,7 @@ import { SubmissionTable } from './submission-table.ts';
 
 type Basics = Pick<
   SubmissionStore,
-  'create' | 'get' | 'getWithLedger' | 'markRelayed' | 'scheduleCheck' | 'keepSchemas' | 'getSchemas'
+  'create' | 'get' | 'getWithLedger' | 'ledgerPage' | 'markRelayed' | 'scheduleCheck' | 'keepSchemas' | 'getSchemas'
 >;
 
 const schemasKey = (hash: string): Key => ({ submissionId: `schemas#${hash}`, part: 'schemas' });
@@ -35,6 +35,13 @@ const schemasItem = v.object({
 });
 
 function submissionBasics(table: SubmissionTable): Basics {
+  const chunksOf = (items: readonly Item[]): LedgerChunk[] =>
+    items
+      .filter(isLedgerItem)
+      .map(parseLedger)
+      .filter(({ expiresAtSeconds }) => expiresAtSeconds * 1000 > table.now())
+      .map(({ chunk }) => chunk);
+
   return {
     async create(submission) {
       const { submissionId } = submission;
@@ -59,12 +66,15 @@ function submissionBasics(table: SubmissionTable): Basics {
       const head = items.find((item) => item['part'] === HEAD_PART);
       const stored = head && parseHead(head);
       if (stored === undefined || table.isExpired(stored)) return undefined;
-      const ledger = items
-        .filter(isLedgerItem)
-        .map(parseLedger)
-        .filter((item) => item.expiresAtSeconds * 1000 > table.now());
-      const chunks = ledger.map(({ chunk }) => chunk).toSorted((a, b) => a.chunk - b.chunk);
-      return { submission: stored.submission, ledger: chunks };
+      return { submission: stored.submission, ledger: chunksOf(items).toSorted((a, b) => a.chunk - b.chunk) };
+    },
+
+    async ledgerPage(submissionId, { from, limit }) {
+      const first = ledgerKey(submissionId, from)['part'];
+      const range = expr`#submissionId = ${submissionId} AND #part BETWEEN ${first} AND ${ledgerKey(submissionId, LAST_CHUNK)['part']}`;
+      const { items, next } = await table.table.queryPage({ where: range, limit });
+      const last = next === undefined ? LAST_CHUNK : chunkNumberOf(next);
+      return { chunks: chunksOf(items), ...(last < LAST_CHUNK && { next: last + 1 }) };
     },
 
     async keepSchemas(hash, schemas) {

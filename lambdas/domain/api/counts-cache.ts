@@ -18,8 +18,6 @@ export interface CountedTally {
 
 /** Remembers what large submissions were counted at. One per execution environment: nothing is written anywhere. */
 export interface CountsCache {
-  /** Whether anything is remembered, so that the head alone may be enough to read. */
-  knows(submissionId: string): boolean;
   /** What still goes for the submission as it is now. */
   recall(submission: Submission): CountedTally | undefined;
   /** Keeps what was counted just now, where it is worth it. */
@@ -29,8 +27,6 @@ export interface CountsCache {
 export function createCountsCache(clock: Clock): CountsCache {
   const remembered = new Map<string, CountedTally & { of: string }>();
   return {
-    knows: (submissionId) => remembered.has(submissionId),
-
     recall(submission) {
       const entry = remembered.get(submission.submissionId);
       if (entry === undefined || entry.of !== stageOf(submission)) return undefined;

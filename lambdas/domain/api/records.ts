@@ -6,7 +6,7 @@ import { rebuildMessages } from '../source/source.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { RecordStore } from '../records/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
-import { readHead, readWithLedger } from './submission-summary.ts';
+import { readHead } from './submission-summary.ts';
 import { parseQuery } from './input.ts';
 import { invalidPart, notFound } from './problems.ts';
 import type { Answer } from './request.ts';
@@ -30,12 +30,13 @@ export const getRecord =
   async (request, { tenantId }) => {
     parseQuery(noParametersSchema, request.query);
     const recordNo = recordNoOf(request.path['recordNo'] ?? '');
-    const { submission, ledger } = await readForRecords(deps.submissions, tenantId, request.path['id'] ?? '');
+    const submission = await readHead(deps.submissions, tenantId, request.path['id'] ?? '');
     const { submissionId } = submission;
     const [row] = await deps.records.getMany([{ submissionId, recordNo }]);
     if (row === undefined && !mayExist(submission, recordNo)) throw notFound();
+    const chunk = wasStopped(submission) ? await deps.ledger.get(submissionId, chunkOf(recordNo)) : undefined;
     const input = await inputOf(deps, submission, recordNo);
-    return { status: 200, body: { ...viewOf({ submission, ledger }, recordNo, row), ...input } };
+    return { status: 200, body: { ...viewOf(submission, chunk, recordNo, row), ...input } };
   };
 
 /** Of a file that is still being read nobody knows how many records it has. */
@@ -65,23 +66,16 @@ async function inputOf(
   }
 }
 
-/** A submission as its records need it. */
-export interface WithLedger {
-  submission: Submission;
-  /** Empty where rows decide about every record. */
-  ledger: readonly LedgerChunk[];
-}
-
-/** Reads the ledger as well where a stop order may have ended records without a row. */
-export async function readForRecords(submissions: SubmissionStore, tenantId: string, id: string): Promise<WithLedger> {
-  const submission = await readHead(submissions, tenantId, id);
-  const wasStopped = submission.stop !== undefined || submission.generation > 0;
-  return wasStopped ? readWithLedger(submissions, tenantId, id) : { submission, ledger: [] };
-}
+/** Whether a stop order may have ended records without a row: then the ledger says more than the rows. */
+export const wasStopped = ({ stop, generation }: Submission): boolean => stop !== undefined || generation > 0;
 
 /** A record by its row; without one it is pending, unless its submission was stopped. */
-export function viewOf({ submission, ledger }: WithLedger, recordNo: number, row?: RecordRow): RecordView {
-  const chunk = ledger.find((each) => each.chunk === chunkOf(recordNo));
+export function viewOf(
+  submission: Submission,
+  chunk: LedgerChunk | undefined,
+  recordNo: number,
+  row: RecordRow | undefined,
+): RecordView {
   const known = stoppedRow(submission, chunk, offsetOf(recordNo), row) ?? row;
   return known === undefined ? pendingRecordView(submission.submissionId, recordNo) : recordView(known);
 }

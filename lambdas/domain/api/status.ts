@@ -93,7 +93,8 @@ async function viewsOf(
   submissions: readonly Submission[],
   baseUrl: string,
 ): Promise<SubmissionView[]> {
-  const backlog = submissions.length > 0 ? await deps.admission.backlog() : undefined;
+  // Only what is open has an end to estimate.
+  const backlog = submissions.some(({ state }) => isOpen(state)) ? await deps.admission.backlog() : undefined;
   const views: SubmissionView[] = [];
   for (let from = 0; from < submissions.length; from += PARALLEL_READS) {
     const read = await Promise.all(

@@ -1,5 +1,5 @@
-import { tally } from '../ledger/ledger.ts';
-import { isOpen, type LedgerChunk, type Submission } from '../model.ts';
+import { finalTally, tally } from '../ledger/ledger.ts';
+import { isOpen, type Submission } from '../model.ts';
 import type { AdmissionStore, Backlog } from '../tenants/ports.ts';
 import type { SubmissionStore } from '../submissions/ports.ts';
 import type { Clock } from '../time.ts';
@@ -29,29 +29,30 @@ export async function readSummary(
   tenantId: string,
   submissionId: string,
 ): Promise<SubmissionSummary> {
-  const [{ submission, counted }, backlog] = await Promise.all([
-    readCounted(deps, tenantId, submissionId),
+  const [head, backlog] = await Promise.all([
+    readHead(deps.submissions, tenantId, submissionId),
     deps.admission.backlog(),
   ]);
-  return derive(deps, submission, counted, backlog);
+  const summary = await summaryOfHead(deps, head, backlog);
+  if (summary === undefined) throw notFound();
+  return summary;
 }
 
-/** The same for a head that was just read; undefined when it has expired since. */
+/** The same for a head that was just read; undefined when it has expired since. The ledger, which may be megabytes, is read last. */
 export async function summaryOfHead(
   deps: SummaryDeps,
   submission: Submission,
   backlog: Backlog | undefined,
 ): Promise<SubmissionSummary | undefined> {
-  const known = deps.countsCache.recall(submission);
+  const { countsCache, clock } = deps;
+  const final = finalTally(submission);
+  const known = final ? { tally: final, asOfMs: clock.now() } : countsCache.recall(submission);
   if (known) return derive(deps, submission, known, backlog);
-  const { finalCounts, state } = submission;
-  // A closed submission without failures says all of itself.
-  if (!isOpen(state) && finalCounts?.failed === 0) {
-    const counted = { tally: { counts: finalCounts, failures: {} }, asOfMs: deps.clock.now() };
-    return derive(deps, submission, counted, backlog);
-  }
   const read = await deps.submissions.getWithLedger(submission.submissionId);
-  return read && derive(deps, read.submission, count(deps, read), backlog);
+  if (read === undefined) return undefined;
+  const counted = tally(read.submission, read.ledger);
+  countsCache.remember(read.submission, counted);
+  return derive(deps, read.submission, { tally: counted, asOfMs: clock.now() }, backlog);
 }
 
 function derive(
@@ -70,42 +71,6 @@ function derive(
     estimatedCompletionAtMs: estimate === undefined ? undefined : Math.max(estimate, clock.now()),
     ...(isOld && { countsAsOfMs: asOfMs }),
   };
-}
-
-async function readCounted(
-  deps: SummaryDeps,
-  tenantId: string,
-  submissionId: string,
-): Promise<{ submission: Submission; counted: CountedTally }> {
-  if (deps.countsCache.knows(submissionId)) {
-    const submission = await readHead(deps.submissions, tenantId, submissionId);
-    const counted = deps.countsCache.recall(submission);
-    if (counted) return { submission, counted };
-  }
-  const read = await readWithLedger(deps.submissions, tenantId, submissionId);
-  return { submission: read.submission, counted: count(deps, read) };
-}
-
-interface WithLedger {
-  submission: Submission;
-  ledger: LedgerChunk[];
-}
-
-function count({ countsCache, clock }: SummaryDeps, { submission, ledger }: WithLedger): CountedTally {
-  const counted = tally(submission, ledger);
-  countsCache.remember(submission, counted);
-  return { tally: counted, asOfMs: clock.now() };
-}
-
-/** Head and ledger of a submission of this tenant. Throws ProblemError `not_found` for every other id. */
-export async function readWithLedger(
-  submissions: SubmissionStore,
-  tenantId: string,
-  submissionId: string,
-): Promise<WithLedger> {
-  const read = isSubmissionId(submissionId) ? await submissions.getWithLedger(submissionId) : undefined;
-  if (read?.submission.tenantId !== tenantId) throw notFound();
-  return read;
 }
 
 /** Head of a submission of this tenant. Throws ProblemError `not_found` for every other id. */

@@ -64,7 +64,8 @@ export async function deliverCallback(deps: FinalizeDeps, message: FinalizeMessa
 }
 
 function callbackBody({ submissionId, state, reference, resultsVersion, finalCounts, rejection }: Submission) {
-  return { submissionId, state, counts: finalCounts ?? null, reference, resultsVersion, rejection };
+  const { failures: _failures, ...counts } = finalCounts ?? {};
+  return { submissionId, state, counts: finalCounts ? counts : null, reference, resultsVersion, rejection };
 }
 
 const isDelivered = (result: TransportResult): boolean =>

@@ -1,21 +1,22 @@
 import { isOpen, type ClosedState, type Counts, type Submission } from '../model.ts';
-import { isReasonCode, type ReasonCode } from '../reasons.ts';
 import { requestCallback } from './callback.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';
 import { writeManifest, type Manifest, type PartManifest } from './manifest.ts';
 
-type Totals = Pick<Manifest, 'counts' | 'failures' | 'files'>;
+interface Totals extends Pick<Manifest, 'counts' | 'files'> {
+  failures: Record<string, number>;
+}
 
 function total(parts: readonly PartManifest[]): Totals {
   const counts = { total: 0, succeeded: 0, failed: 0, cancelled: 0 };
-  const failures: Partial<Record<ReasonCode, number>> = {};
+  const failures: Record<string, number> = {};
   for (const part of parts) {
     counts.total += part.counts.total;
     counts.succeeded += part.counts.succeeded;
     counts.failed += part.counts.failed;
     counts.cancelled += part.counts.cancelled;
     for (const [reason, count = 0] of Object.entries(part.failures)) {
-      if (isReasonCode(reason)) failures[reason] = (failures[reason] ?? 0) + count;
+      failures[reason] = (failures[reason] ?? 0) + count;
     }
   }
   return { counts, failures, files: parts.flatMap((part) => part.files) };
@@ -58,7 +59,7 @@ export async function finishResults(
     }),
     ...totals,
   });
-  const counts = { ...totals.counts, pending: 0 };
+  const counts = { ...totals.counts, pending: 0, failures: totals.failures };
   const finished = await deps.submissions.finish(submissionId, lease.owner, {
     state,
     resultsVersion: version,

@@ -1,4 +1,12 @@
-import { CHUNK_RECORDS, chunkCount, recordNoAt, type Counts, type LedgerChunk, type Submission } from '../model.ts';
+import {
+  CHUNK_RECORDS,
+  chunkCount,
+  isOpen,
+  recordNoAt,
+  type Counts,
+  type LedgerChunk,
+  type Submission,
+} from '../model.ts';
 import { REASON_CODES, type ReasonCode } from '../reasons.ts';
 
 /** A chunk of which nothing is stored yet. */
@@ -74,6 +82,15 @@ export function tally(submission: Pick<Submission, 'fanOut'>, ledger: readonly L
   // Workers may be ahead of fan-out's last checkpoint: nothing is ever pending below zero.
   const pending = Math.max(0, records - succeeded - failed - cancelled);
   return { counts: { total: done ? records : null, pending, succeeded, failed, cancelled }, failures };
+}
+
+/** What the head of a closed submission says of its records; undefined where only the ledger can. */
+export function finalTally({ state, finalCounts }: Submission): Tally | undefined {
+  // One whose results were given up keeps the counts of the results before.
+  if (finalCounts === undefined || isOpen(state) || state === 'rejected') return undefined;
+  const { failures, ...counts } = finalCounts;
+  if (failures === undefined && counts.failed > 0) return undefined;
+  return { counts, failures: { ...failures } };
 }
 
 /** True when fan-out has ended and every chunk is closed. */

@@ -1,13 +1,13 @@
 import type {
-  Counts,
+  ClosedState,
+  FinalCounts,
+  FinalizeProgress,
   Lane,
   LedgerChunk,
   PreparedSource,
+  StopOrder,
   Submission,
   SubmissionState,
-  ClosedState,
-  FinalizeProgress,
-  StopOrder,
 } from '../model.ts';
 import type { SchemaSet } from './schemas.ts';
 import type { CsvDialect } from '../files/reader.ts';
@@ -20,6 +20,13 @@ export interface SubmissionStore {
   get(submissionId: string): Promise<Submission | undefined>;
   /** Consistent read of the head and every ledger item, in chunk order. */
   getWithLedger(submissionId: string): Promise<{ submission: Submission; ledger: LedgerChunk[] } | undefined>;
+  /**
+   * Consistent read of up to `limit` ledger items in chunk order, from chunk `from` on. `next` is the chunk to go on from, where there may be more.
+   */
+  ledgerPage(
+    submissionId: string,
+    query: { from: number; limit: number },
+  ): Promise<{ chunks: LedgerChunk[]; next?: number }>;
   /**
    * Newest first. `cursor` is opaque to the caller; throws InvalidDataError for one that this tenant's list did not give.
    * With a `state`, a page may be short or empty and still have a `nextCursor`.
@@ -100,7 +107,7 @@ export interface SubmissionStore {
   finish(
     submissionId: string,
     owner: string,
-    end: { state: ClosedState; resultsVersion: number; counts: Counts; nowMs: number },
+    end: { state: ClosedState; resultsVersion: number; counts: FinalCounts; nowMs: number },
   ): Promise<Submission>;
   /** `finalizing` to `rejected`, without new results; removes it from the open index. Throws LeaseLostError when `owner` lost the lease. */
   finishWithoutResults(

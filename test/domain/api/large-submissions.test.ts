@@ -75,6 +75,35 @@ test('a closed one is counted once, and its counts are not old', async () => {
   expect(ledgerReads()).toBe(1);
 });
 
+test('a closed one tells of its failures without the ledger, unless an earlier version closed it', async () => {
+  const counts = { total: 3, pending: 0, succeeded: 1, failed: 2, cancelled: 0 };
+  const failures = { invalid_record: 1, provider_rejected: 1 };
+  const end = { state: 'partially_failed', resultsVersion: 1 } as const;
+  const { world, call, ledgerReads } = await arranged(3, { ...end, finalCounts: { ...counts, failures } });
+  const expected = { state: 'partially_failed', counts, failures };
+  expect((await call('GET', PATH)).body).toMatchObject(expected);
+  expect((await call('GET', PATH)).body.counts).not.toHaveProperty('failures');
+  expect((await call('GET', '/v1/submissions')).body.items).toMatchObject([expected]);
+  expect(ledgerReads()).toBe(0);
+
+  const submissionId = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1ZZ';
+  await world.submissions.create(makeProcessing(3, { ...end, submissionId, finalCounts: counts }));
+  const marks = { succeeded: [0], cancelled: [], failed: new Map([['invalid_record' as const, [1, 2]]]) };
+  await world.ledger.mark(submissionId, 0, marks, EXPIRES_AT_SECONDS);
+  const older = (await call('GET', `/v1/submissions/${submissionId}`)).body;
+  expect(older).toMatchObject({ counts, failures: { invalid_record: 2 } });
+  expect(ledgerReads()).toBe(1);
+});
+
+test('what is replayed, and what was given up after a replay, is counted anew', async () => {
+  const finalCounts = { total: 3, pending: 0, succeeded: 1, failed: 2, cancelled: 0, failures: { invalid_record: 2 } };
+  for (const state of ['processing', 'rejected'] as const) {
+    const { call, ledgerReads } = await arranged(3, { state, finalCounts });
+    expect((await call('GET', PATH)).body).toMatchObject({ counts: { succeeded: 1, failed: 0, pending: 2 } });
+    expect(ledgerReads()).toBe(1);
+  }
+});
+
 test('lists know what is remembered, and closed submissions without failures as they stand', async () => {
   const finalCounts = { total: 5, pending: 0, succeeded: 5, failed: 0, cancelled: 0 };
   const { world, call, ledgerReads } = await arranged(LARGE);
@@ -98,8 +127,9 @@ test('memory stays bounded: the submission that was counted longest ago is forgo
   const counts = { total: LARGE, pending: 0, succeeded: LARGE, failed: 0, cancelled: 0 };
   const remember = (submissionId: string): void =>
     memory.remember(makeProcessing(LARGE, { submissionId }), { counts, failures: {} });
+  const knows = (submissionId: string): boolean => memory.recall(makeProcessing(LARGE, { submissionId })) !== undefined;
   for (let n = 0; n < 200; n++) remember(`sub_${n}`);
   remember('sub_0');
   remember('sub_200');
-  expect(['sub_0', 'sub_1', 'sub_2', 'sub_200'].map((id) => memory.knows(id))).toEqual([true, false, true, true]);
+  expect(['sub_0', 'sub_1', 'sub_2', 'sub_200'].map(knows)).toEqual([true, false, true, true]);
 });

@@ -1,3 +1,4 @@
+import { recordNoAt } from '../../../lambdas/domain/model.ts';
 import { REASONS } from '../../../lambdas/domain/reasons.ts';
 import { arrangeSubmission, type Outcome } from '../../support/api/arrange.ts';
 import { createTestApi, type TestApi } from '../../support/api/api.ts';
@@ -206,6 +207,30 @@ describe('the list of records', () => {
     await arrangeSubmission(api.world, 600, OUTCOMES);
     await api.call('GET', PATH, { query: { state: 'failed' } });
     expect(asked).toEqual([2, 250, 251]);
+  });
+
+  test('reads the ledger from where the page begins, and little further than it ends', async () => {
+    const read = new Set<number>();
+    const api = createTestApi({
+      hook: async (call, apply) => {
+        const answer: unknown = await apply();
+        if (call.method === 'ledgerPage')
+          for (const { chunk } of (answer as { chunks: { chunk: number }[] }).chunks) read.add(chunk);
+        if (call.method === 'getWithLedger') throw new Error('The whole ledger was read.');
+        return answer;
+      },
+    });
+    const chunks = 40;
+    const failedAt = Array.from({ length: chunks }, (_, chunk) => recordNoAt(chunk, 7));
+    const failure: Outcome = { state: 'failed', reason: 'invalid_record' };
+    await arrangeSubmission(api.world, chunks * 250, Object.fromEntries(failedAt.map((no) => [no, failure])));
+    const first = (await api.call('GET', PATH, { query: { state: 'failed', limit: '20' } })).body;
+    expect(Math.max(...read)).toBeLessThan(30);
+    read.clear();
+    await api.call('GET', PATH, { query: { state: 'failed', limit: '3', cursor: first.nextCursor } });
+    // The chunk in which the page before ended may have more.
+    expect([...read]).toEqual([19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30]);
+    expect((await allPages(api, { state: 'failed', limit: '7' })).numbers).toEqual(failedAt);
   });
 
   test.each(['x', '"', '\u20ac'])('ends a page of %s before it becomes too large to answer with', async (character) => {

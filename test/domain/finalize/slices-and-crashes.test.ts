@@ -47,7 +47,7 @@ describe('finalization', () => {
       expect({ at, state: rig.stored().state }).toEqual({ at, state: 'partially_failed' });
       expect(results(rig)).toEqual(expected);
       expect(await rig.manifest()).toMatchObject({ files, counts, version: 1 });
-      expect(rig.stored().finalCounts).toEqual({ ...counts, pending: 0 });
+      expect(rig.stored().finalCounts).toEqual({ ...counts, pending: 0, failures: { provider_rejected: 28 } });
       expect(await rig.world.admission.openWork(rig.stored().tenantId)).toEqual([]);
       expect(rig.callbacks.length).toBeGreaterThan(0);
       if (!struck) break;

@@ -1,4 +1,4 @@
-import { isOpen, type LedgerChunk, type Submission } from '../../../lambdas/domain/model.ts';
+import { chunkCount, isOpen, type LedgerChunk, type Submission } from '../../../lambdas/domain/model.ts';
 import type { SchemaSet } from '../../../lambdas/domain/submissions/schemas.ts';
 import type { Claim, SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
 import type { Clock } from '../../../lambdas/domain/time.ts';
@@ -12,6 +12,8 @@ export interface MemorySubmissionStore extends SubmissionStore {
 const CHECK_AFTER_REOPEN_MS = 60_000;
 
 /** @param ledgerOf - Reads the ledger items that a query of the submission returns with its head. */
+const chunkNumbers = (records: number): number[] => Array.from({ length: chunkCount(records) }, (_, chunk) => chunk);
+
 export function createMemorySubmissions(
   clock: Clock,
   ledgerOf: (submissionId: string) => LedgerChunk[],
@@ -51,6 +53,12 @@ export function createMemorySubmissions(
     async getWithLedger(submissionId) {
       const stored = table.find(submissionId);
       return stored && { submission: visible(stored), ledger: ledgerOf(submissionId) };
+    },
+    async ledgerPage(submissionId, { from, limit }) {
+      const left = ledgerOf(submissionId).filter(({ chunk }) => chunk >= from);
+      const chunks = left.slice(0, limit);
+      const last = chunks.at(-1);
+      return { chunks, ...(chunks.length < left.length && last && { next: last.chunk + 1 }) };
     },
     async keepSchemas(hash, set) {
       if (!schemas.has(hash)) schemas.set(hash, structuredClone(set));
@@ -185,7 +193,12 @@ export function createMemorySubmissions(
       const stored = table.require(submissionId);
       mustOwn(stored.finalize, owner, submissionId);
       if (stored.state !== 'finalizing' || !stored.finalize) return visible(stored);
-      Object.assign(stored, { state: end.state, resultsVersion: end.resultsVersion, finalCounts: { ...end.counts } });
+      Object.assign(stored, {
+        state: end.state,
+        resultsVersion: end.resultsVersion,
+        finalCounts: structuredClone(end.counts),
+      });
+      stored.closedChunks = new Set();
       renew(stored.finalize, 'release');
       touch(stored, end.nowMs);
       dropCheckWhenClosed(stored);
@@ -221,7 +234,8 @@ export function createMemorySubmissions(
       const stored = table.require(submissionId);
       if (stored.state === 'rejected' || generation < stored.generation) return visible(stored);
       const reopened = new Set(chunks);
-      stored.closedChunks = new Set([...stored.closedChunks].filter((chunk) => !reopened.has(chunk)));
+      const closed = isOpen(stored.state) ? [...stored.closedChunks] : chunkNumbers(stored.fanOut.records);
+      stored.closedChunks = new Set(closed.filter((chunk) => !reopened.has(chunk)));
       if (generation > stored.generation && !isOpen(stored.state)) {
         if (stored.stop !== undefined) stored.stoppedGeneration = stored.generation;
         delete stored.stop;
