@@ -21,6 +21,9 @@ const RESPONSE_OVERRIDES: Readonly<Record<string, string>> = {
   'response-expires': 'expires',
 };
 
+/** Types that the emulator stores with the object. */
+const STORED_TYPE = /^(?:text\/(?:csv|plain)|application\/(?:x-ndjson|json|octet-stream)|binary\/octet-stream)(?:;|$)/;
+
 interface Bucket {
   readonly cors: readonly CorsRule[];
   readonly encryption: string;
@@ -73,6 +76,7 @@ export class S3Service implements Service {
     if (location.bucket !== '' && bucket === undefined) {
       throw new AwsError(404, 'NoSuchBucket', 'The specified bucket does not exist', { BucketName: location.bucket });
     }
+    if (operation === 'PutObject') refuseUnusualUpload(call);
     await this.#gate.pass(call, checks);
     if (operation === 'GetBucketLocation') return bucketLocation(this.#region);
     if (bucket !== undefined) call.response.setHeader('x-amz-server-side-encryption', bucket.encryption);
@@ -92,6 +96,9 @@ export class S3Service implements Service {
     const headers = forwarded(call.headers);
     // The emulator cannot store an empty body without a type; this is the type that S3 gives by itself.
     if (call.method === 'PUT') headers['content-type'] ??= 'binary/octet-stream';
+    // It would parse a body of such a type, or refuse it; S3 stores whatever comes.
+    if (call.method === 'PUT' && !STORED_TYPE.test(String(headers['content-type'])))
+      headers['content-type'] = 'binary/octet-stream';
     if (signedChecksums(call).length > 0 && call.method === 'PUT') {
       await call.readBody();
       checkSignedChecksum(call, call.body);
@@ -146,6 +153,26 @@ export class S3Service implements Service {
     const answer = await this.#emulator.send('HEAD', path, {}, '');
     return answer.status === 200 ? String(answer.headers.etag) : undefined;
   }
+}
+
+/**
+ * What S3 refuses of uploads by its own rules, in its own words,
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html. Chunks that the SDK signs announce the length of the object.
+ */
+function refuseUnusualUpload(call: Call): void {
+  if (call.parameter('X-Amz-Signature') !== undefined && call.header('authorization') !== undefined) {
+    throw new AwsError(
+      400,
+      'InvalidArgument',
+      'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
+      { ArgumentName: 'Authorization' },
+    );
+  }
+  const isFramed = call.header('x-amz-decoded-content-length') !== undefined;
+  if (call.header('transfer-encoding') === undefined || isFramed) return;
+  throw new AwsError(501, 'NotImplemented', 'A header you provided implies functionality that is not implemented', {
+    Header: 'Transfer-Encoding',
+  });
 }
 
 function overrides(call: Call): Record<string, string> {

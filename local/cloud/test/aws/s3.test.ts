@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   CopyObjectCommand,
@@ -242,6 +243,40 @@ describe('presigned URLs', () => {
     const answer = await fetch(await getSignedUrl(writer, command));
     expect(await answer.text()).toBe('a,b\n');
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="a.csv"');
+  });
+});
+
+describe('uploads as clients send them', () => {
+  const link = async (key: string) => getSignedUrl(writer, new PutObjectCommand({ Bucket, Key: `uploads/${key}` }));
+
+  test.each([
+    'application/x-www-form-urlencoded',
+    'application/x-www-form-urlencoded; charset=utf-8',
+    'multipart/form-data; boundary=x',
+    'application/json',
+    'text/csv; charset=windows-1252',
+    'not a type',
+  ])('a body is stored as it is, whatever its type is called: %s', async (type) => {
+    const body = Buffer.from([0x61, 0x3d, 0xff, 0x26, 0x0a]);
+    const answer = await fetch(await link('typed'), { method: 'PUT', headers: { 'content-type': type }, body });
+    expect(answer.status).toBe(200);
+    const stored = await writer.send(new GetObjectCommand({ Bucket, Key: 'uploads/typed' }));
+    expect(await stored.Body?.transformToByteArray()).toEqual(Uint8Array.from(body));
+  });
+
+  test('a link and an Authorization header are two signatures: refused', async () => {
+    const headers = { authorization: 'Bearer slk_12345678_x' };
+    const answer = await fetch(await link('twice'), { method: 'PUT', headers, body: 'a' });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('<Code>InvalidArgument</Code><Message>Only one auth mechanism allowed');
+  });
+
+  test('a body without a length is refused', async () => {
+    const upload = request(await link('chunked'), { method: 'PUT', headers: { 'transfer-encoding': 'chunked' } });
+    upload.end('a');
+    const [answer] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(501);
+    expect(await text(answer)).toContain('<Code>NotImplemented</Code>');
   });
 });
 
