@@ -93,6 +93,8 @@ export interface Submission {
   callbackUrl?: string;
   /** SHA-256 (hex) of the accepted request: the same idempotency key with another one is refused. */
   requestHash: string;
+  /** The same by the content of an uploaded file instead of its upload id; absent where the store knows no checksum. */
+  contentHash?: string;
   fanOut: FanOutProgress;
   /** Chunks in which every record has an outcome; in a closed submission all are, and since 0.2.0 none is listed. */
   closedChunks: ReadonlySet<number>;

@@ -150,3 +150,24 @@ describe('the pipeline', () => {
     expect(sum).toBe(193);
   });
 });
+
+test('the upload and submission of the documentation, run twice, are one submission', async () => {
+  const once = async () => {
+    const place = await call(sluice, '/v1/uploads', { method: 'POST', body: '{"fileName":"twice.csv"}' });
+    const { uploadId, url } = place.body as { uploadId: string; url: string };
+    // As curl sends a file by default.
+    const headers = { 'if-none-match': '*', 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await fetch(url, { method: 'PUT', headers, body: 'record_id\n1\n' })).status).toBe(200);
+    const contentType = 'application/json';
+    const request = {
+      method: 'POST',
+      contentType,
+      headers: { 'idempotency-key': 'documented' },
+      body: JSON.stringify({ uploadId }),
+    };
+    return call(sluice, '/v1/submissions', request);
+  };
+  const [first, second] = [await once(), await once()];
+  expect([first.status, second.status]).toEqual([202, 202]);
+  expect((second.body as SubmissionView).id).toBe((first.body as SubmissionView).id);
+});

@@ -96,6 +96,7 @@ const headSchema = v.object({
   reference: v.exactOptional(v.string()),
   callbackUrl: v.exactOptional(v.string()),
   requestHash: v.string(),
+  contentHash: v.exactOptional(v.string()),
   fanOut: v.object({
     done: v.boolean(),
     byteOffset: v.number(),

@@ -1,4 +1,10 @@
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type HeadObjectCommandOutput,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import {
   DependencyUnavailableError,
@@ -6,7 +12,7 @@ import {
   ObjectChangedError,
   ObjectMissingError,
 } from '../../domain/errors.ts';
-import type { ObjectInfo, ObjectStore } from '../../domain/source/ports.ts';
+import type { ObjectDescription, ObjectInfo, ObjectStore } from '../../domain/source/ports.ts';
 import { awsErrorFacts, callAws, classify, dependencyError, type AwsCall } from '../aws-errors.ts';
 import { objectStream } from './object-stream.ts';
 import { isAlreadyThere, S3ObjectWriter } from './object-writer.ts';
@@ -23,10 +29,11 @@ export function createObjectStore(client: S3Client, bucket: string, options: Obj
   const { stallTimeoutMs = STALL_TIMEOUT_MS } = options;
   const callOf = (action: string, key: string): AwsCall => ({ service: 's3', action, resource: `${bucket}/${key}` });
 
-  const head = async (key: string): Promise<ObjectInfo | undefined> => {
+  const head = async (key: string): Promise<ObjectDescription | undefined> => {
     try {
-      const { ETag, ContentLength } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-      return infoOf(key, ETag, ContentLength);
+      const answer = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: 'ENABLED' }));
+      const checksum = checksumOf(answer);
+      return { ...infoOf(key, answer.ETag, answer.ContentLength), ...(checksum !== undefined && { checksum }) };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw dependencyError(error, `looking at the object ${key}`, callOf('GetObject', key));
@@ -125,6 +132,22 @@ function readError(error: unknown, key: string, call: AwsCall): unknown {
     return new ObjectChangedError(`The object ${key} is not the accepted one any more.`, { cause: error });
   }
   return dependencyError(error, `reading the object ${key}`, call);
+}
+
+/** An ETag is the MD5 of the bytes only where they came in one piece and S3 encrypts by its own key. */
+const ETAG_OF_BYTES = /^"[0-9a-f]{32}"$/;
+
+/**
+ * A checksum of the whole object: the one that S3 makes of every upload that brings none, or the ETag where it is one,
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
+ */
+function checksumOf({
+  ChecksumCRC64NVME,
+  ETag = '',
+  ServerSideEncryption,
+}: HeadObjectCommandOutput): string | undefined {
+  if (ChecksumCRC64NVME !== undefined) return `crc64nvme ${ChecksumCRC64NVME}`;
+  return ServerSideEncryption === 'AES256' && ETAG_OF_BYTES.test(ETag) ? `md5 ${ETag}` : undefined;
 }
 
 function infoOf(key: string, etag: string | undefined, sizeBytes: number | undefined): ObjectInfo {

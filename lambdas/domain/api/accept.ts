@@ -18,7 +18,7 @@ import { findSource, firstBytes, keepSource, type FoundSource } from './file-sou
 import { keyReused } from './idempotency-key.ts';
 import { ProblemError } from './problems.ts';
 import { findGivenProfile, resolveFor } from './profiles.ts';
-import { formatOf, type SubmissionRequest } from './submission-request.ts';
+import { contentHashOf, formatOf, type SubmissionRequest } from './submission-request.ts';
 
 export interface AcceptSettings extends PaceSettings {
   maxFileBytes: number;
@@ -78,7 +78,7 @@ export async function acceptSubmission(
   ]);
   // What stands is answered whatever became of its file and of the limits since.
   if (standing)
-    return { submission: await repeatAcceptance(deps, standing, request.requestHash), backlog, repeated: true, open };
+    return { submission: await repeatAcceptance(deps, standing, request, source), backlog, repeated: true, open };
   const found = await source();
   const profile = resolveFor(deps.schemas, await findGivenProfile(deps, tenantId, request.profile), ['profile']);
   const records = await mustBeAdmitted(deps, { tenantId, open, backlog }, found, request);
@@ -86,10 +86,10 @@ export async function acceptSubmission(
   const { format: said = profile.format } = request;
   const format = formatOf({ ...request, ...(said && { format: said }) }, await firstBytes(deps.objects, kept));
   const { created, stored } = await submissions.create(
-    newSubmission(deps, { submissionId, tenantId, source: kept, format }, request, profile),
+    newSubmission(deps, { submissionId, tenantId, source: kept, format, ...sameAs(request, found) }, request, profile),
   );
   if (!created)
-    return { submission: await repeatAcceptance(deps, stored, request.requestHash), backlog, repeated: true, open };
+    return { submission: await repeatAcceptance(deps, stored, request, source), backlog, repeated: true, open };
   // Before the message: afterwards it might be written when the submission has already ended.
   await attempt(deps, stored, async () => admission.setOpenWork(tenantId, { submissionId, records }));
   deps.telemetry.emit({ name: 'submission_accepted', level: 'info', submissionId, tenantId, count: records });
@@ -146,11 +146,38 @@ async function recountSoon(
 /**
  * Answers a repetition with the submission that stands, and does what may have been left undone.
  *
+ * @param source - The file of the repetition: the same bytes under another upload id are the same request
  * @throws ProblemError `idempotency_key_reused` when it stands for another request.
  */
-export async function repeatAcceptance(deps: AcceptDeps, stored: Submission, requestHash: string): Promise<Submission> {
-  if (stored.requestHash !== requestHash) throw keyReused();
+export async function repeatAcceptance(
+  deps: AcceptDeps,
+  stored: Submission,
+  request: SubmissionRequest,
+  source: () => Promise<FoundSource>,
+): Promise<Submission> {
+  const isSame = stored.requestHash === request.requestHash || (await hasSameContent(stored, request, source));
+  if (!isSame) throw keyReused();
   return stored.outboxPending && isOpen(stored.state) ? relay(deps, stored) : stored;
+}
+
+async function hasSameContent(
+  { contentHash }: Submission,
+  request: SubmissionRequest,
+  source: () => Promise<FoundSource>,
+): Promise<boolean> {
+  if (contentHash === undefined || request.file.kind !== 'upload') return false;
+  try {
+    return contentHashOf(request, await source()) === contentHash;
+  } catch (error) {
+    // A file that could not be submitted is not the one that was.
+    if (error instanceof ProblemError) return false;
+    throw error;
+  }
+}
+
+function sameAs(request: SubmissionRequest, found: FoundSource): Pick<Submission, 'contentHash'> {
+  const contentHash = contentHashOf(request, found);
+  return contentHash === undefined ? {} : { contentHash };
 }
 
 /** Sends the fan-out message. The submission is accepted either way: while the outbox mark stands, the reconciler sends it. */
@@ -190,7 +217,7 @@ async function attempt(
 
 function newSubmission(
   { clock, settings, schemas }: AcceptDeps,
-  fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format'>,
+  fixed: Pick<Submission, 'submissionId' | 'tenantId' | 'source' | 'format' | 'contentHash'>,
   { charset, fileName, expectedRecords, reference, callbackUrl, requestHash }: SubmissionRequest,
   { reading: said, mapping, results }: ResolvedProfile,
 ): Submission {

@@ -23,6 +23,8 @@ export interface FoundSource {
   sizeBytes: number;
   /** Absent for a direct submission that is not stored yet. */
   etag?: string;
+  /** Of its bytes, where the store knows one. */
+  checksum?: string;
 }
 
 /** Looks at the file. Throws ProblemError when there is none that may be submitted. */
@@ -54,7 +56,8 @@ export async function keepSource(
 ): Promise<SourceObject> {
   if (etag !== undefined) return { key, sizeBytes, etag };
   if (file.kind === 'upload') throw uploadMissing();
-  return { key, ...(await objects.create(key, file.body, file.contentType)) };
+  const stored = await objects.create(key, file.body, file.contentType);
+  return { key, sizeBytes: stored.sizeBytes, etag: stored.etag };
 }
 
 /** The beginning of the file; empty for an empty one. */

@@ -81,7 +81,7 @@ export function readSubmissionRequest(
     contentType === 'application/json' && !isFile(request.body)
       ? readUploadRequest(request, tenantId)
       : { ...readDirect(request, contentType, maxDirectBodyBytes), ...(charset !== 'utf-8' && { charset }) };
-  return { ...asked, requestHash: hashOf(asked) };
+  return { ...asked, requestHash: hashOf(asked, identityOf(asked.file)) };
 }
 
 /** Bytes of the beginning of a body by which lines of JSON are recognised. */
@@ -203,18 +203,23 @@ const unsupported = (contentType: string): ProblemError =>
     },
   );
 
-function hashOf({
-  file,
-  format,
-  namedFormat,
-  charset,
-  fileName,
-  expectedRecords,
-  reference,
-  callbackUrl,
-  profile,
-}: Asked): string {
-  const content = file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
+/** What tells the file of a request from others. */
+const identityOf = (file: FileSource): readonly string[] =>
+  file.kind === 'upload' ? ['upload', file.upload.objectName] : ['direct', file.sha256];
+
+/** As `requestHash`, for every upload of the same bytes; undefined where no checksum of them is known. */
+export const contentHashOf = (
+  request: SubmissionRequest,
+  { sizeBytes, checksum }: { sizeBytes: number; checksum?: string },
+): string | undefined =>
+  request.file.kind === 'upload' && checksum !== undefined
+    ? hashOf(request, ['content', String(sizeBytes), checksum])
+    : undefined;
+
+function hashOf(
+  { format, namedFormat, charset, fileName, expectedRecords, reference, callbackUrl, profile }: Asked,
+  content: readonly string[],
+): string {
   const parts = [...content, format ?? namedFormat, fileName, expectedRecords, reference, callbackUrl].map(
     (part) => part ?? null,
   );

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isOpen } from '../model.ts';
 import { acceptSubmission, relay, repeatAcceptance, type AcceptDeps } from './accept.ts';
+import { findSource } from './file-source.ts';
 import { summaryOfNew, readSummary, readHead, type SummaryDeps } from './submission-summary.ts';
 import { idempotencyKeyOf, keyReused, replayHeaders, stillInProgress } from './idempotency-key.ts';
 import { derivedSubmissionId, newSubmissionId } from './ids.ts';
@@ -111,12 +112,11 @@ async function acceptOnce(
     const stored = await deps.answers.once({ tenantId, idempotencyKey, requestHash }, budget, accept);
     return accepted ?? { view: await currentOr(stored, current), replayed: true };
   } catch (error) {
-    if (error instanceof KeyReusedError) throw keyReused();
-    if (!(error instanceof InProgressError)) throw error;
+    if (!(error instanceof KeyReusedError || error instanceof InProgressError)) throw error;
     const standing = await deps.submissions.get(submissionId);
-    if (standing === undefined) throw stillInProgress(error);
-    // The request before this one died, or has not answered yet; what it accepted stands.
-    await repeatAcceptance(deps, standing, requestHash);
+    if (standing === undefined) throw error instanceof KeyReusedError ? keyReused() : stillInProgress(error);
+    // The request before this one died, or has not answered yet, or named another upload; what it accepted stands.
+    await repeatAcceptance(deps, standing, asked, async () => findSource(deps, tenantId, submissionId, asked));
     return { view: await current(), replayed: true };
   }
 }

@@ -5,6 +5,12 @@ export interface ObjectInfo {
   sizeBytes: number;
 }
 
+/** What is known of an object without reading it. */
+export interface ObjectDescription extends ObjectInfo {
+  /** Equal for equal bytes; absent where the store has none. */
+  checksum?: string;
+}
+
 export interface ObjectWriter {
   write(chunk: Uint8Array): Promise<void>;
   /** Completes the object: it appears only now, whole. */
@@ -14,7 +20,7 @@ export interface ObjectWriter {
 }
 
 export interface ObjectStore {
-  head(key: string): Promise<ObjectInfo | undefined>;
+  head(key: string): Promise<ObjectDescription | undefined>;
   /**
    * Streams from `fromByte` to the end. Throws ObjectMissingError, ObjectChangedError when the ETag differs, and
    * ShortReadError from the iteration when fewer bytes come than announced.

@@ -240,3 +240,30 @@ describe('writing an object', () => {
     });
   });
 });
+
+describe('the checksum of an object', () => {
+  const described = { ETag: '"5d41402abc4b2a76b9719d911017c592"', ContentLength: 5 };
+  test.each([
+    ['is the one that S3 made', { ...described, ChecksumCRC64NVME: 'abc=' }, 'crc64nvme abc='],
+    [
+      'is the ETag of a body in one piece',
+      { ...described, ServerSideEncryption: 'AES256' as const },
+      `md5 ${described.ETag}`,
+    ],
+    [
+      'is unknown where a key of KMS makes the ETag',
+      { ...described, ServerSideEncryption: 'aws:kms' as const },
+      undefined,
+    ],
+    [
+      'is unknown of a body in parts',
+      { ...described, ETag: '"5d41402abc4b2a76b9719d911017c592-2"', ServerSideEncryption: 'AES256' as const },
+      undefined,
+    ],
+  ])('%s', async (_what, answer, checksum) => {
+    s3.on(HeadObjectCommand).resolves(answer);
+
+    expect((await objects.head('uploads/x'))?.checksum).toBe(checksum);
+    expect(s3.commandCalls(HeadObjectCommand)[0]?.args[0].input.ChecksumMode).toBe('ENABLED');
+  });
+});

@@ -60,6 +60,35 @@ describe('a request with an idempotency key', () => {
     expect(fanOutIds(api)).toHaveLength(1);
   });
 
+  test.each(['remembered', 'forgotten'])('is the same with another upload of the same bytes (%s)', async (answers) => {
+    const api = createTestApi();
+    const upload = async (content: string, fileName = 'a.csv') => api.upload(content, { fileName });
+    const request = { reference: 'a', profile: { duplicates: 'allow' } };
+    const first = await submit(api, { ...request, uploadId: await upload('record_id\n1\n') });
+    if (answers === 'forgotten') api.answers.once = async (_named, _budget, work) => work();
+    const again = await submit(api, { ...request, uploadId: await upload('record_id\n1\n') });
+    expect([again.status, again.body.id, again.headers['Idempotency-Replayed']]).toEqual([202, first.body.id, 'true']);
+    const others = [
+      { ...request, uploadId: await upload('record_id\n2\n') },
+      { ...request, uploadId: await upload('record_id\n1\n', 'b.csv') },
+      { uploadId: await upload('record_id\n1\n') },
+      { ...request, uploadId: 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD.YS5jc3Y' },
+    ];
+    for (const other of others) expect((await submit(api, other)).body.code).toBe('idempotency_key_reused');
+    expect(fanOutIds(api)).toEqual([first.body.id]);
+  });
+
+  test('is refused with another upload where no checksum of the bytes is known', async () => {
+    const api = createTestApi();
+    const { head } = api.world.objects;
+    api.world.objects.head = async (key) => {
+      const found = await head(key);
+      return found && { etag: found.etag, sizeBytes: found.sizeBytes };
+    };
+    await submit(api, { uploadId: await api.upload() });
+    expect((await submit(api, { uploadId: await api.upload() })).body.code).toBe('idempotency_key_reused');
+  });
+
   test('is refused with another file in the body', async () => {
     const api = createTestApi();
     const headers = { 'content-type': 'text/csv', 'idempotency-key': KEY };

@@ -72,7 +72,7 @@ export function createMemoryObjects(options: { hook?: PortHook; pieceBytes?: num
   const port: MemoryObjectStore = {
     async head(key) {
       const object = objects.get(key);
-      return object && infoOf(object);
+      return object && { ...infoOf(object), checksum: createHash('sha256').update(object.bytes).digest('hex') };
     },
     async read(source, fromByte) {
       const object = found(source.key);
