@@ -10,6 +10,8 @@ export default defineStage({
   protection: 'retain',
   retentionDays: 30,
   contractAgeSeconds: { small: 1_800, bulk: 14_400 },
+  // Workers are billed while they wait for slots: a few with large batches keep the pace that many with small ones do, see docs/capacity.md.
+  worker: { batchSize: 50, memoryMb: 384 },
   alarms: { email: 'on-call@example.com', runbookUrl: 'https://example.com/sluice/docs/runbook.md' },
   logs: { retentionDays: 90, successShare: 0.01 },
 });

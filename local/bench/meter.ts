@@ -32,6 +32,8 @@ export interface Operations {
   /** Of the workers, who wait for slots most of the time, and of everything else. */
   workerGigabyteSeconds: number;
   otherGigabyteSeconds: number;
+  /** Resident memory of the largest worker, as a share of its memory. */
+  workerPeakShare: number;
   logBytes: number;
 }
 
@@ -50,6 +52,7 @@ export const noOperations = (): Operations => ({
   invocations: 0,
   workerGigabyteSeconds: 0,
   otherGigabyteSeconds: 0,
+  workerPeakShare: 0,
   logBytes: 0,
 });
 
@@ -104,8 +107,13 @@ function countDynamo(counted: Operations, call: ObservedCall, indexes: number): 
 /** Of a table's items, only heads have the attributes of its indexes; see docs/architecture.md. */
 const isHead = (input: unknown): boolean => JSON.stringify(input).includes('"part":{"S":"head"}');
 
-function countInvocation(counted: Operations, { billedMs, memoryMb }: InvocationReport, isWorker: boolean): void {
+function countInvocation(
+  counted: Operations,
+  { billedMs, memoryMb, peakBytes }: InvocationReport,
+  isWorker: boolean,
+): void {
   counted.invocations += 1;
+  if (isWorker) counted.workerPeakShare = Math.max(counted.workerPeakShare, peakBytes / 1_024 ** 2 / memoryMb);
   counted[isWorker ? 'workerGigabyteSeconds' : 'otherGigabyteSeconds'] += (billedMs / 1_000) * (memoryMb / 1_024);
 }
 

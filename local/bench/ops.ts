@@ -6,7 +6,7 @@ import { atMost, decimals, reported, type BenchResult } from './result.ts';
 
 const RECORDS = 5_000;
 const PATIENCE_MS = 600_000;
-const MOST = { sqs: 0.35, writes: 1.5, s3Puts: 0.01, logBytes: 300 };
+const MOST = { sqs: 0.35, writes: 1.5, s3Puts: 0.01, logBytes: 300, workerMemory: 0.75 };
 
 /** Counts what AWS would bill for a file, from its submission to its results, for each record that succeeded. */
 export async function ops({ limit, withRig, records = RECORDS, say }: BenchContext): Promise<BenchResult> {
@@ -43,6 +43,7 @@ export function figuresOf(counted: Operations, succeeded: number): BenchResult['
       'GB-s of workers; of the others',
       [counted.workerGigabyteSeconds, counted.otherGigabyteSeconds].map((gbs) => decimals(5)(per(gbs))).join('; '),
     ),
+    atMost('resident memory of a worker ÷ its memory', counted.workerPeakShare, MOST.workerMemory, decimals(2)),
     reported('other AWS calls', `${counted.otherCalls} in all`),
   ];
 }

@@ -48,7 +48,7 @@ export interface Design {
 export const workerGbSeconds = (workersOfLane: number, memoryGb: number, pacePerSecond: number): number =>
   (workersOfLane * memoryGb) / pacePerSecond;
 
-/** Sluice: batches of ten at every step, one row per record, counters as sets per chunk of 250. */
+/** Sluice: batches at every step, one row per record, counters as sets per chunk of 250. */
 export const sluice = (each: PerRecord, workerSeconds: number): Design => ({
   name: 'Sluice',
   perMillion: {

@@ -15,6 +15,10 @@ export interface DrainOptions {
   burst: number;
   workers: number;
   batchSize: number;
+  /** The longest answer; the shortest takes 20 ms. */
+  slowestMs?: number;
+  /** What a worker does beside the calls of a batch: writing, acknowledging, receiving. */
+  overheadMs?: number;
 }
 
 /** A second's calls at 1,000 a second, 50 workers, and a tolerance of 5 % of a second's calls. */
@@ -66,6 +70,7 @@ export async function runDrain(options: DrainOptions): Promise<DrainResult> {
       }));
       const results = await lookUp(deps, api, questions, { remainingMs: () => endMs - scheduler.now() });
       left += results.filter(({ kind }) => kind !== 'answer').length;
+      await scheduler.sleep(options.overheadMs ?? 0);
     }
     running -= 1;
   };
@@ -74,9 +79,9 @@ export async function runDrain(options: DrainOptions): Promise<DrainResult> {
   return judge(options, arrivals);
 }
 
-/** Answers take from 20 to 400 ms, and the pacer's item now and then longer than the lead that a reservation has. */
+/** Answers take from 20 ms on, and the pacer's item now and then longer than the lead that a reservation has. */
 export function drainDeps(
-  { seed }: Pick<DrainOptions, 'seed'>,
+  { seed, slowestMs = 400 }: Pick<DrainOptions, 'seed' | 'slowestMs'>,
   scheduler: Scheduler,
   answer: (url: string) => number,
 ): EnrichDeps {
@@ -92,7 +97,7 @@ export function drainDeps(
     transport: {
       async request({ url }) {
         const status = answer(url);
-        await scheduler.sleep(dice.between(20, 400));
+        await scheduler.sleep(dice.between(20, slowestMs));
         return { kind: 'response', status, headers: {}, body: Buffer.from('{"found":"x"}'), truncated: false };
       },
     },

@@ -1,4 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { capacityOf, providersOf } from '../../config/stage.ts';
+import prod from '../../config/stages/prod.ts';
+import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
+import { workerGbSeconds } from '../../local/capacity/designs.ts';
 import { runDrain } from './drain.ts';
 import { extraShareOf, MOST_EXTRA_SHARE, runSlowerProvider, SLOWER } from './slower-provider.ts';
 import { planOf } from './plan.ts';
@@ -50,6 +54,33 @@ describe('draining a burst at the limit', () => {
     expect(result).toMatchObject({ calls: 8_000, refused: 0 });
     expect(result.utilisation).toBeGreaterThanOrEqual(0.98);
     expect(result.peak).toBeLessThanOrEqual(1.01);
+  });
+});
+
+describe('the workers of a lane of prod', () => {
+  const { maxConcurrency } = capacityOf(prod);
+  const slowest = providersOf(prod).toSorted((a, b) => b.ratePerSecond * b.p99Ms - a.ratePerSecond * a.p99Ms)[0];
+  const { ratePerSecond = 0, burst = 0, p99Ms = 0 } = slowest ?? {};
+  const drain = async (slowestMs: number) =>
+    runDrain({
+      seed: 1,
+      calls: 8_000,
+      ratePerSecond,
+      burst,
+      workers: maxConcurrency.bulk,
+      batchSize: prod.worker.batchSize,
+      slowestMs,
+      overheadMs: 150,
+    });
+
+  it('keep the whole pace while answers take what is configured, and nearly all of it while they take twice as long', async () => {
+    expect((await drain(p99Ms)).utilisation).toBeGreaterThanOrEqual(0.98);
+    expect((await drain(2 * p99Ms)).utilisation).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('cost at most 0.02 GB-seconds a record while they wait for slots', () => {
+    const { bulk } = maxConcurrency;
+    expect(workerGbSeconds(bulk, prod.worker.memoryMb / 1_024, ratePerSecond * PACE_SHARE)).toBeLessThanOrEqual(0.02);
   });
 });
 
