@@ -154,7 +154,7 @@ function isUnique({ values }: Column): boolean {
 }
 
 /** Share of a column's values that a field takes, each perhaps after one of its steps. */
-export function shareOf({ values }: Column, field: Field, inspect: RecordInspector): number {
+function shareOf({ values }: Column, field: Field, inspect: RecordInspector): number {
   const filled = values.filter(isFilled).slice(0, MOST_VALUES);
   const valid = filled.filter((value) => isValid(field, value, inspect));
   return filled.length === 0 ? 0 : valid.length / filled.length;
