@@ -1,7 +1,15 @@
 import * as v from 'valibot';
 import { checkSchema } from '../lambdas/domain/records/validation.ts';
 import { SluiceError } from '../lambdas/domain/errors.ts';
-import { isSafeBaseUrl, type AnswerClass, type ProviderConfig } from '../lambdas/domain/providers/config.ts';
+import {
+  DEFAULT_STATUSES,
+  isSafeBaseUrl,
+  type AnswerClass,
+  type Auth,
+  type JsonTemplate,
+  type ProviderConfig,
+} from '../lambdas/domain/providers/config.ts';
+import { placeholdersOf } from '../lambdas/domain/providers/request.ts';
 import { declarationSchema, fieldsOfSchema } from '../lambdas/domain/profiles/record-fields.ts';
 import { prepareProviders } from '../lambdas/domain/providers/provider.ts';
 import { schemaSetOf } from '../lambdas/domain/submissions/schemas.ts';
@@ -24,40 +32,97 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const RESERVED_HEADERS = /^(host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 const PATH_FORM = /^\/(?:[^{}?#\s]|\{[^{}\s]+\})*$/;
 
+const PARAMETER_NAME = /^[^\s?&=#{}]+$/;
+const pointer = matching(/^(?:\/(?:[^~]|~[01])*)+$/, 'set a JSON pointer like /error/code');
+const templates = (name: RegExp, remedy: string) =>
+  v.record(matching(name, remedy), matching(/^[\x20-\x7e]*$/, 'set printable ASCII without line breaks'));
+
+function isJson(value: unknown): boolean {
+  if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return true;
+  return typeof value === 'object' && Object.values(value).every(isJson);
+}
+
+const headerAuth = v.strictObject({
+  header: v.pipe(
+    matching(HEADER_NAME, 'set the name of a header, like Authorization'),
+    v.check((name) => !RESERVED_HEADERS.test(name), 'name another header: the HTTP client sets this one itself'),
+  ),
+  prefix: matching(/^[\t\x20-\x7e]*$/, 'set printable ASCII without line breaks, or "" for none'),
+});
+/** The ways of authorization, by the member that tells them apart. */
+const AUTH_SCHEMAS = {
+  query: v.strictObject({ query: matching(PARAMETER_NAME, 'set the name of a parameter of the query') }),
+  basic: v.strictObject({ basic: v.literal(true, 'set true') }),
+  none: v.strictObject({ none: v.literal(true, 'set true') }),
+  oauth2: v.strictObject({
+    oauth2: v.strictObject({
+      tokenUrl: v.pipe(
+        v.string('set a URL'),
+        v.check(
+          (url) => PATH_FORM.test(url) || isSafeBaseUrl(url),
+          'set an https URL without credentials, query or fragment, or a path below baseUrl',
+        ),
+      ),
+      scope: v.exactOptional(
+        matching(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'set scopes with single blanks between them'),
+      ),
+      clientInBody: v.exactOptional(v.literal(true, 'set true, or leave it out')),
+    }),
+  }),
+};
+
+function authSchemaOf(given: unknown): v.GenericSchema<unknown, Auth> {
+  const isKind = (kind: string): kind is keyof typeof AUTH_SCHEMAS => Object.hasOwn(AUTH_SCHEMAS, kind);
+  const kind = typeof given === 'object' && given !== null ? Object.keys(given).find(isKind) : undefined;
+  return kind === undefined ? headerAuth : AUTH_SCHEMAS[kind];
+}
+
 const providerSchema = v.strictObject({
   name: matching(/^[a-z][a-z0-9_]{0,31}$/, 'use up to 32 lower-case letters, digits and _, a letter first'),
   baseUrl: v.pipe(
     v.string('set a URL'),
     v.check(isSafeBaseUrl, 'set an https URL without credentials, query or fragment'),
   ),
+  method: v.exactOptional(v.picklist(['GET', 'POST'], 'set GET or POST')),
   path: matching(PATH_FORM, 'begin with /, close every {field}, and leave out blanks, ? and #'),
+  query: v.exactOptional(templates(PARAMETER_NAME, 'use the name of a parameter, without blanks, ?, & and =')),
+  headers: v.exactOptional(
+    v.pipe(
+      templates(HEADER_NAME, 'use the name of a header'),
+      v.check(
+        (headers) => !Object.keys(headers).some((name) => RESERVED_HEADERS.test(name)),
+        'leave out headers that the HTTP client sets itself',
+      ),
+    ),
+  ),
+  body: v.exactOptional(v.custom<JsonTemplate>(isJson, 'set a JSON value')),
   lookup: v.pipe(
     v.array(fieldName, 'set a list of record fields'),
     v.minLength(1, 'list at least one field of the record'),
     v.check((fields) => new Set(fields).size === fields.length, 'list every field once'),
   ),
-  auth: v.strictObject({
-    header: v.pipe(
-      matching(HEADER_NAME, 'set the name of a header, like Authorization'),
-      v.check((name) => !RESERVED_HEADERS.test(name), 'name another header: the HTTP client sets this one itself'),
-    ),
-    prefix: matching(/^[\t\x20-\x7e]*$/, 'set printable ASCII without line breaks, or "" for none'),
-  }),
+  auth: v.lazy((given) => authSchemaOf(given)),
   timeoutMs: whole(100, 120_000, 'milliseconds'),
   maxBodyBytes: whole(1, 256 * 1024, 'bytes'),
   ratePerSecond: between(0.01, 100_000),
   burst: whole(1, 100_000, 'calls'),
   maxConcurrentCalls: v.exactOptional(whole(1, 100_000, 'calls')),
   p99Ms: whole(1, 120_000, 'milliseconds'),
-  answers: v.strictObject({
-    statuses: v.record(matching(/^[2-5](?:\d\d|xx)$/, 'use a status like 404 or a family like 4xx'), answerClass),
-    bodyCodes: v.exactOptional(
-      v.strictObject({
-        pointer: matching(/^(?:\/(?:[^~]|~[01])*)+$/, 'set a JSON pointer like /error/code'),
-        classes: v.record(v.string(), answerClass),
-      }),
+  answers: v.exactOptional(
+    v.strictObject({
+      statuses: v.exactOptional(
+        v.record(matching(/^[2-5](?:\d\d|xx)$/, 'use a status like 404 or a family like 4xx'), answerClass),
+      ),
+      foundAt: v.exactOptional(pointer),
+      bodyCodes: v.exactOptional(v.strictObject({ pointer, classes: v.record(v.string(), answerClass) })),
+    }),
+  ),
+  output: v.exactOptional(
+    v.pipe(
+      v.record(matching(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'use a name of letters, digits and _'), pointer),
+      v.check((parts) => Object.keys(parts).length > 0, 'name at least one part of the answer'),
     ),
-  }),
+  ),
   notReadySeconds: v.exactOptional(whole(1, 7 * 86_400, 'seconds')),
   canary: v.record(
     v.string(),
@@ -131,12 +196,31 @@ function providerProblems(providers: readonly unknown[], fields: readonly string
 
 /** What a schema cannot see, since it is about two fields. */
 function contradictions(provider: ProviderConfig, fields: readonly string[]): string[] {
-  const { path, lookup, timeoutMs, p99Ms, canary, answers, responseSchema } = provider;
-  const placeholders = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, field = '']) => field);
+  const {
+    method = 'GET',
+    path,
+    query,
+    headers,
+    body,
+    lookup,
+    timeoutMs,
+    p99Ms,
+    canary,
+    answers,
+    responseSchema,
+  } = provider;
+  const inTemplates: [place: string, template: JsonTemplate | undefined][] = [
+    [`path is "${path}"`, path],
+    ...Object.entries(query ?? {}).map(([key, text]): [string, string] => [`query.${key} is "${text}"`, text]),
+    ...Object.entries(headers ?? {}).map(([key, text]): [string, string] => [`headers.${key} is "${text}"`, text]),
+    ['body has its placeholders', body],
+  ];
   const problems = [
-    ...placeholders
-      .filter((field) => !lookup.includes(field))
-      .map((field) => `path is "${path}", but lookup does not list "${field}": add it, or correct the placeholder`),
+    ...inTemplates.flatMap(([place, template]) =>
+      placeholdersOf(template)
+        .filter((field) => !lookup.includes(field))
+        .map((field) => `${place}, but lookup does not list "${field}": add it, or correct the placeholder`),
+    ),
     ...lookup
       .filter((field) => !fields.includes(field))
       .map(
@@ -150,7 +234,8 @@ function contradictions(provider: ProviderConfig, fields: readonly string[]): st
   if (p99Ms > timeoutMs) {
     problems.push(`p99Ms is ${p99Ms}, above timeoutMs (${timeoutMs}): lower it, or wait longer for answers`);
   }
-  if (!Object.values(answers.statuses).includes('found')) {
+  if (method === 'GET' && body !== undefined) problems.push('body is set, and method is GET: set method to POST');
+  if (!Object.values({ ...DEFAULT_STATUSES, ...answers?.statuses }).includes('found')) {
     problems.push('answers.statuses has no "found": give the status of a success, like 200, that class');
   }
   return [...problems, ...jsonSchemaProblems('responseSchema', responseSchema)];

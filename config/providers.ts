@@ -17,38 +17,15 @@ const company: ProviderConfig = {
   burst: 10,
   p99Ms: 800,
   answers: {
+    // Unusual here; what is usual is DEFAULT_STATUSES in lambdas/domain/providers/config.ts.
     statuses: {
-      '200': 'found',
-      // Other successes hold no profile; the provider documents none of them.
-      '2xx': 'transient',
-      // Redirects are never followed with a credential. It is the operator who has to act; the records can be replayed.
-      '3xx': 'transient',
-      // The path is made from the record alone, so a request it cannot understand is the record's fault.
-      '400': 'permanent',
-      // Wrong or withdrawn credential, unpaid account, missing scope: every record would meet the same answer.
-      '401': 'auth',
-      '402': 'auth',
-      '403': 'auth',
-      // No company under this domain.
-      '404': 'not_found',
-      // It gave up waiting for our request.
-      '408': 'transient',
       // The profile is being prepared: minutes later it is there.
       '202': 'not_ready',
       '409': 'not_ready',
-      // Dissolved, or removed at the company's wish.
-      '410': 'not_found',
-      // Not a domain that can be registered.
-      '422': 'permanent',
       // It will not risk a request that might be a replay; an ordinary repetition is welcome.
       '425': 'not_ready',
-      '429': 'throttled',
-      // What else it may refuse (method, media type, header size) is our mistake, not the record's: after the last attempt
-      // the record lies in the dead-letter queue, where it alarms and can be replayed once we have corrected it.
-      '4xx': 'transient',
       // It serves no data for this top-level domain: repeating does not help.
       '501': 'permanent',
-      '5xx': 'transient',
     },
     bodyCodes: {
       pointer: '/error/code',
@@ -92,33 +69,15 @@ const geo: ProviderConfig = {
   p99Ms: 400,
   answers: {
     statuses: {
-      '200': 'found',
-      // 204: the code exists, nothing is known about its place.
-      '204': 'not_found',
       // The place is being looked up elsewhere.
       '202': 'not_ready',
-      '2xx': 'transient',
-      // As above: never followed, and the operator's to correct.
-      '3xx': 'transient',
-      '400': 'permanent',
-      '401': 'auth',
-      '402': 'auth',
-      // It also refuses single countries that the contract leaves out, but says so with 451; 403 is about the key.
-      '403': 'auth',
-      '404': 'not_found',
-      '408': 'transient',
+      '425': 'not_ready',
       // Country and postal code contradict each other: only the customer can say which one is right.
       '409': 'permanent',
-      // A postal code that was withdrawn.
-      '410': 'not_found',
-      '422': 'permanent',
-      '425': 'not_ready',
-      '429': 'throttled',
+      // A country that the contract leaves out.
       '451': 'permanent',
-      '4xx': 'transient',
       // It documents 501 for countries that it does not cover: a lookup without a result, not a fault.
       '501': 'not_found',
-      '5xx': 'transient',
     },
   },
   responseSchema: {

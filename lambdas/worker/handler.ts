@@ -8,7 +8,9 @@ import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
+import { createTokenStore } from '../adapters/dynamodb/token-store.ts';
 import { withOverrides } from '../domain/providers/config.ts';
+import { createTokenSource } from '../domain/providers/tokens.ts';
 import { newOwner } from '../domain/submissions/slices.ts';
 import { prepareWorker, processBatch } from '../domain/worker/process-batch.ts';
 import { sqsHandler } from '../runtime/batch.ts';
@@ -28,6 +30,24 @@ const telemetry = createTelemetry({
   lane: env.LANE,
 });
 
+const providers = withOverrides(PROVIDERS, {
+  baseUrls: env.PROVIDER_BASE_URLS,
+  ratesPerSecond: env.PROVIDER_RATES,
+  bursts: env.PROVIDER_BURSTS,
+});
+const transport = createHttpTransport();
+const owner = newOwner(Math.random);
+const credentials = createTokenSource(
+  {
+    secrets: createCredentialSource(createSecretsClient(), env.PROVIDERS_SECRET_ARN, clock),
+    store: createTokenStore(dynamo, env.PROVIDERS_TABLE, clock),
+    transport,
+    clock,
+    owner,
+  },
+  providers,
+);
+
 const worker = prepareWorker(
   {
     lane: env.LANE,
@@ -39,19 +59,15 @@ const worker = prepareWorker(
     deadLetterQueue: createQueueSender(sqs, env.LANE_DLQ_URL, clock),
     finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
     acknowledger: createQueueAcknowledger(sqs, env.LANE_QUEUE_URL, clock),
-    transport: createHttpTransport(),
-    credentials: createCredentialSource(createSecretsClient(), env.PROVIDERS_SECRET_ARN, clock),
+    transport,
+    credentials,
     telemetry,
     clock,
     random: Math.random,
-    owner: newOwner(Math.random),
+    owner,
   },
   {
-    providers: withOverrides(PROVIDERS, {
-      baseUrls: env.PROVIDER_BASE_URLS,
-      ratesPerSecond: env.PROVIDER_RATES,
-      bursts: env.PROVIDER_BURSTS,
-    }),
+    providers,
     callsPerWorker: env.PROVIDER_CALLS_PER_WORKER,
     recordSchema,
   },

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { authorize, basic } from '../../lambdas/domain/providers/authorize.ts';
+import type { Auth } from '../../lambdas/domain/providers/config.ts';
 import { faultOfKey, type StandInDefinition } from '../../lambdas/stand-ins/answers.ts';
 import { CallCounters, type CallOutcome } from './counters.ts';
 import { SettingsTimeline, type Settings, type SettingsChange } from './settings.ts';
@@ -8,8 +11,7 @@ import { TokenBucket } from './token-bucket.ts';
 export interface StandInOptions {
   readonly name: string;
   readonly settings: Settings;
-  /** Header that carries the credential, and what stands before it. */
-  readonly auth: { readonly header: string; readonly prefix: string };
+  readonly auth: Auth;
   /** Body of an answer that carries its error in a 200. */
   readonly errorBody: Record<string, unknown>;
   /** Credentials that are accepted at first. */
@@ -29,6 +31,10 @@ interface Answer {
 }
 
 const BYTE_INTERVAL_MS = 250;
+const TOKEN_SECONDS = 3_600;
+
+/** The same for the same client, so that every stand-in of a provider knows it. */
+const accessTokenOf = (client: string): string => createHash('sha256').update(`token ${client}`).digest('hex');
 
 /** One provider: it checks the credential, limits the rate, takes its time, and fails in the ways it is told to. */
 export class StandIn {
@@ -61,6 +67,8 @@ export class StandIn {
 
   /** Answers one call; `path` is what follows the provider's name. */
   handle(path: string, request: IncomingMessage, response: ServerResponse): void {
+    const token = this.#token(path, request);
+    if (token !== undefined) return deliver(token, response);
     const nowMs = performance.now();
     const parts = this.#definition.route.exec(path)?.slice(1).map(decode);
     const key = parts?.join('/') ?? path;
@@ -102,10 +110,29 @@ export class StandIn {
     return { reply: json(answer.status, answer.body), outcome: 'ok' };
   }
 
-  #mayPass(request: IncomingMessage): boolean {
-    const { header, prefix } = this.#options.auth;
-    const given = request.headers[header.toLowerCase()];
-    return typeof given === 'string' && given.startsWith(prefix) && this.#credentials.has(given.slice(prefix.length));
+  /** The call must carry an accepted credential where the configuration puts it. */
+  #mayPass({ url = '', headers }: IncomingMessage): boolean {
+    const { auth } = this.#options;
+    if ('none' in auth) return true;
+    const given = new URL(url, 'http://stand-in');
+    return [...this.#credentials].some((credential) => {
+      const presented = 'oauth2' in auth ? accessTokenOf(credential) : credential;
+      const expected = authorize({ url: given.origin }, auth, presented);
+      if ('query' in auth) return given.searchParams.get(auth.query) === credential;
+      return Object.entries(expected.headers ?? {}).every(([name, value]) => headers[name.toLowerCase()] === value);
+    });
+  }
+
+  /** The token endpoint, where the configuration has it below the base URL: it takes any accepted client. */
+  #token(path: string, { method, headers }: IncomingMessage): Answer | undefined {
+    const { auth } = this.#options;
+    if (!('oauth2' in auth) || method !== 'POST' || path !== auth.oauth2.tokenUrl) return undefined;
+    const client = [...this.#credentials].find((credential) => {
+      const encoded = credential.split(':').map(encodeURIComponent).join(':');
+      return auth.oauth2.clientInBody === true || headers.authorization === basic(encoded);
+    });
+    if (client === undefined) return json(401, { error: 'invalid_client' });
+    return json(200, { access_token: accessTokenOf(client), token_type: 'Bearer', expires_in: TOKEN_SECONDS });
   }
 
   #throttle(waitMs: number, settings: Settings): Reply {

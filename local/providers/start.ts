@@ -78,12 +78,12 @@ export async function startProviders({ providers, credentials, port = 0 }: Provi
 
 function standInOptions(provider: ProviderConfig, credential: string | undefined): StandInOptions {
   const { name, auth, ratePerSecond, burst, answers } = provider;
-  const code = Object.entries(answers.bodyCodes?.classes ?? {}).find(([, kind]) => kind === 'transient')?.[0];
+  const code = Object.entries(answers?.bodyCodes?.classes ?? {}).find(([, kind]) => kind === 'transient')?.[0];
   return {
     name,
     auth,
     settings: { latencyMs: DEFAULT_LATENCY_MS, ratePerSecond, burst: Math.max(1, burst), mode: 'ok' },
-    errorBody: bodyWith(answers.bodyCodes?.pointer ?? '/error/code', code ?? 'internal'),
+    errorBody: bodyWith(answers?.bodyCodes?.pointer ?? '/error/code', code ?? 'internal'),
     credentials: credential === undefined ? [] : [credential],
   };
 }

@@ -10,7 +10,7 @@ const withProvider = (change: object) => () => checkConfiguration([{ ...first, .
 const withRecordSchema = (change: object) => () => checkConfiguration(PROVIDERS, { ...recordSchema, ...change });
 const withAnswers = (change: object) => ({ answers: { ...first?.answers, ...change } });
 const withStatus = (status: string, answer: string) =>
-  withAnswers({ statuses: { ...first?.answers.statuses, [status]: answer } });
+  withAnswers({ statuses: { ...first?.answers?.statuses, [status]: answer } });
 const withHeader = (header: string, prefix = '') => ({ auth: { header, prefix } });
 const withSchema = (change: object) => ({ responseSchema: { ...first?.responseSchema, ...change } });
 
@@ -42,7 +42,7 @@ describe('config/providers.ts', () => {
     ],
     [
       'no status that finds',
-      withAnswers({ statuses: { '2xx': 'transient' } }),
+      withAnswers({ statuses: { '200': 'transient' } }),
       'answers.statuses has no "found": give',
     ],
     [
@@ -68,6 +68,27 @@ describe('config/providers.ts', () => {
     ],
     ['a required property that is not declared', withSchema({ required: ['nmae'] }), 'required names "nmae", which'],
     ['a response schema that is none', { responseSchema: 'object' }, 'responseSchema is "object": set a JSON Schema'],
+    ['a body with GET', { body: { q: '{domain}' } }, 'body is set, and method is GET: set method to POST'],
+    ['a method of its own', { method: 'PUT' }, 'method is "PUT": set GET or POST'],
+    [
+      'a query field that lookup lacks',
+      { query: { q: '{web}' } },
+      'query.q is "{web}", but lookup does not list "web"',
+    ],
+    [
+      'a body field that lookup lacks',
+      { method: 'POST', body: { of: ['{web}'] } },
+      'body has its placeholders, but lookup does not list "web"',
+    ],
+    ['a header of the client', { headers: { Host: 'x' } }, 'leave out headers that the HTTP client sets itself'],
+    ['a credential in no parameter', { auth: { query: '' } }, 'auth.query is "": set the name of a parameter'],
+    [
+      'a token from anywhere',
+      { auth: { oauth2: { tokenUrl: 'http://token.example.com' } } },
+      'auth.oauth2.tokenUrl is "http://token.example.com": set an https URL',
+    ],
+    ['an output that is no pointer', { output: { name: 'data.name' } }, 'set a JSON pointer like /error/code'],
+    ['an output of nothing', { output: {} }, 'name at least one part of the answer'],
     ['an empty header', withHeader(''), 'auth.header is "": set the name of a header'],
     ['a header with a line break', withHeader('X-Key\r\nX-Other'), 'auth.header is "X-Key\\r\\nX-Other": set the name'],
     ['a header that the client sets', withHeader('Host'), 'auth.header is "Host": name another header'],

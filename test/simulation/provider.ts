@@ -1,5 +1,5 @@
 import type { HttpTransport, TransportResult } from '../../lambdas/domain/providers/ports.ts';
-import type { ProviderConfig } from '../../lambdas/domain/providers/config.ts';
+import type { AnswerTable, ProviderConfig } from '../../lambdas/domain/providers/config.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import type { Plan, Trouble } from './plan.ts';
@@ -125,7 +125,7 @@ export class SimulatedProvider {
 
   #result(kind: string, trouble: Trouble | undefined, request: Request): TransportResult | 'hangs' {
     if (trouble !== undefined) return this.#troubled(trouble);
-    if (!request.headers[this.config.auth.header]?.endsWith(this.#key)) return respond(401, {});
+    if (!request.headers[CREDENTIAL_HEADER]?.endsWith(this.#key)) return respond(401, {});
     if (this.#dice.chance(this.#plan.flakyShare)) return this.#troubled(this.#dice.pick(FLAKES));
     if (kind === 'sick' && this.#name === 'company') return respond(500, { error: 'always' });
     // It refuses this record with the status of a wrong credential.
@@ -199,7 +199,7 @@ function meaningOf(result: TransportResult, trouble: Trouble | undefined): Meani
   return text.startsWith('{"found":"') && trouble === undefined ? 'answer' : 'transient';
 }
 
-const answers: ProviderConfig['answers'] = {
+const answers: AnswerTable = {
   statuses: {
     '200': 'found',
     '404': 'not_found',
@@ -212,11 +212,13 @@ const answers: ProviderConfig['answers'] = {
   bodyCodes: { pointer: '/error/code', classes: { internal: 'transient' } },
 };
 
+const CREDENTIAL_HEADER = 'authorization';
+
 /** Declared burst: what start times may be off by, at the rate. Clocks differ, replies of the pacer and requests take their time. */
 export function providerConfigs({ skewMs, slowReplyMs }: Pick<Plan, 'skewMs' | 'slowReplyMs'>): ProviderConfig[] {
   const burst = (rate: number): number => Math.ceil((rate * (2 * skewMs + slowReplyMs + MAX_TRAVEL_MS)) / 1_000) + 2;
   const common = {
-    auth: { header: 'authorization', prefix: 'Bearer ' },
+    auth: { header: CREDENTIAL_HEADER, prefix: 'Bearer ' },
     maxBodyBytes: 16_384,
     answers,
     responseSchema: { type: 'object', required: ['found'], properties: { found: { type: 'string' } } },

@@ -7,7 +7,9 @@ import type { SchemaCheck } from '../records/validation.ts';
 import type { EventFields, Telemetry } from '../telemetry.ts';
 import type { Clock, Random, TimeBudget } from '../time.ts';
 import { classify, type CallOutcome, type TransientReason } from './classify.ts';
+import { authorize } from './authorize.ts';
 import type { Provider } from './provider.ts';
+import type { ProviderRequest } from './request.ts';
 import { readWaitHint, unreadableWait } from './wait-hint.ts';
 
 export interface EnrichDeps {
@@ -45,8 +47,7 @@ export type ProviderResult =
 export type CallSubject = Pick<EventFields, 'submissionId' | 'tenantId' | 'recordNo' | 'attempt' | 'lane'>;
 
 /** What one call asks. */
-export interface Call {
-  url: string;
+export interface Call extends ProviderRequest {
   /** Whose log lines it is; absent for the canary. */
   about?: CallSubject;
   /** Checks the answer by the schema that the record's submission was accepted with; absent: by this process's own. */
@@ -156,15 +157,21 @@ export function logRefusedCredential({ deps, provider }: Run, detail: string): v
 
 async function request(
   { deps, provider }: Run,
-  { url, about, checkBody = provider.rules.checkBody }: Call,
+  { about, checkBody = provider.rules.checkBody, ...asked }: Call,
   credential: string,
 ): Promise<CallOutcome> {
-  const { name, auth, timeoutMs, maxBodyBytes, p99Ms } = provider.config;
+  const { name, auth, method = 'GET', timeoutMs, maxBodyBytes, p99Ms } = provider.config;
+  const { url, headers, body } = authorize(asked, auth, credential);
   const startedAtMs = deps.clock.now();
   const result = await deps.transport.request({
-    method: 'GET',
+    method,
     url,
-    headers: { accept: 'application/json', [auth.header]: `${auth.prefix}${credential}` },
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
     timeoutMs,
     maxBodyBytes,
   });

@@ -20,7 +20,7 @@ export type CallOutcome =
 /** What classification needs to know of a provider. */
 export interface AnswerRules {
   name: string;
-  answers: AnswerTable;
+  answers: AnswerTable & { statuses: Readonly<Record<string, AnswerClass>>; output?: Readonly<Record<string, string>> };
   maxBodyBytes: number;
   checkBody: SchemaCheck;
 }
@@ -40,29 +40,37 @@ export function classify(rules: AnswerRules, result: TransportResult, nowMs: num
 }
 
 /** The exact status wins over its family. */
-function classOfStatus({ statuses }: AnswerTable, status: number): AnswerClass | undefined {
+function classOfStatus({ statuses }: AnswerRules['answers'], status: number): AnswerClass | undefined {
   return statuses[String(status)] ?? statuses[`${Math.floor(status / 100)}xx`];
 }
 
 function readBody(rules: AnswerRules, response: Response, nowMs: number): CallOutcome {
   if (response.truncated) return badResponse(rules, 'gave an answer that is too large');
-  const body = parseObject(response.body);
-  if (body === undefined) return badResponse(rules, 'gave an answer that is not a JSON object');
+  const { bodyCodes, foundAt, output } = rules.answers;
+  const body = parseJson(response.body);
+  // A list has no fields of its own: parts of it may be taken.
+  if (!(isObject(body) || (Array.isArray(body) && output !== undefined))) {
+    return badResponse(rules, 'gave an answer that is not a JSON object');
+  }
   if (!isStorable(body))
     return badResponse(rules, 'gave an answer that is nested too deeply or holds an infinite number');
   if (growsBeyond(rules.maxBodyBytes, response.body, body)) {
     return badResponse(rules, 'gave an answer that is too large when written out');
   }
-  const { bodyCodes } = rules.answers;
   const code = bodyCodes === undefined ? undefined : codeAt(body, bodyCodes.pointer);
   if (bodyCodes !== undefined && code !== undefined) {
     const answerClass = Object.hasOwn(bodyCodes.classes, code) ? bodyCodes.classes[code] : undefined;
     if (answerClass === undefined) return badResponse(rules, 'gave an error code that its table does not have');
     if (answerClass !== 'found') return byClass(rules, answerClass, response, nowMs, `gave the code ${code}`);
   }
-  const problem = rules.checkBody(body);
-  if (problem !== undefined) return badResponse(rules, `gave an answer of another shape: ${problem}`);
-  return { kind: 'answer', answer: { kind: 'found', data: body } };
+  if (foundAt !== undefined && isEmpty(valueAt(body, foundAt)))
+    return { kind: 'answer', answer: { kind: 'not_found' } };
+  const data = output === undefined ? body : pick(body, output);
+  const problem = rules.checkBody(data);
+  if (problem !== undefined || !isObject(data)) {
+    return badResponse(rules, `gave an answer of another shape: ${problem ?? 'it is no JSON object'}`);
+  }
+  return { kind: 'answer', answer: { kind: 'found', data } };
 }
 
 function byClass(
@@ -122,10 +130,10 @@ const sentence = ({ name }: Pick<AnswerRules, 'name'>, event: string): string =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function parseObject(body: Uint8Array): Record<string, unknown> | undefined {
+function parseJson(body: Uint8Array): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    return isObject(value) ? value : undefined;
+    return value;
   } catch {
     // Neither UTF-8 nor JSON: the caller says so, and the parser's own words would quote the body.
     return undefined;
@@ -145,14 +153,32 @@ function isStorable(value: unknown, depth = 1): boolean {
   return depth <= MAX_DEPTH && Object.values(value).every((member) => isStorable(member, depth + 1));
 }
 
-/** The code at a JSON pointer (RFC 6901); `undefined` when there is none. What is there but is no code has no class either. */
-function codeAt(body: Record<string, unknown>, pointer: string): string | undefined {
-  let value: unknown = body;
+/** The value at a JSON pointer (RFC 6901); `undefined` when there is none. */
+function valueAt(body: unknown, pointer: string): unknown {
+  let value = body;
   for (const token of pointer.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
     value =
       typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
   }
+  return value;
+}
+
+/** The parts of an answer that are kept. What is not there is left out. */
+function pick(body: unknown, output: Readonly<Record<string, string>>): Record<string, unknown> {
+  const parts = Object.entries(output).map(([name, pointer]): [string, unknown] => [name, valueAt(body, pointer)]);
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** The code at a JSON pointer; `undefined` when there is none. What is there but is no code has no class either. */
+function codeAt(body: unknown, pointer: string): string | undefined {
+  const value = valueAt(body, pointer);
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

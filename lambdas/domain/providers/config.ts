@@ -10,8 +10,10 @@ import { InvalidDataError } from '../errors.ts';
 export type AnswerClass = 'found' | 'not_found' | 'permanent' | 'transient' | 'not_ready' | 'throttled' | 'auth';
 
 export interface AnswerTable {
-  /** Class by HTTP status, as `404` or as a family `4xx`. The exact status wins over the family. */
-  statuses: Readonly<Record<string, AnswerClass>>;
+  /** Class by HTTP status, as `404` or as a family `4xx`: what differs from {@link DEFAULT_STATUSES}. The exact status wins over the family. */
+  statuses?: Readonly<Record<string, AnswerClass>>;
+  /** For providers that answer 200 also where they found nothing: JSON pointer to what a found answer has. Absent, null or empty there means `not_found`. */
+  foundAt?: string;
   /** For providers that answer 200 with an error inside: JSON pointer to the code, and the class of each code. */
   bodyCodes?: { pointer: string; classes: Readonly<Record<string, AnswerClass>> };
 }
@@ -22,12 +24,20 @@ export interface ProviderConfig {
   name: string;
   /** Base URL, e.g. `https://api.example.com`. A stage may override it. No other host is ever called. */
   baseUrl: string;
+  /** `GET` where it is absent. */
+  method?: 'GET' | 'POST';
   /** Path with `{field}` placeholders, filled URL-encoded from the record. */
   path: string;
+  /** Parameters of the query by name; `{field}` placeholders are filled URL-encoded. */
+  query?: Readonly<Record<string, string>>;
+  /** Headers by name beside the credential; with placeholders. */
+  headers?: Readonly<Record<string, string>>;
+  /** Body of a `POST`, sent as JSON; its texts may have placeholders. */
+  body?: JsonTemplate;
   /** Fields of the record that must be non-empty for the call; without them the answer is `not_applicable`, without a call. */
   lookup: readonly string[];
-  /** Header that carries the credential, and the prefix before it. The value comes from the providers' secret, key = `name`. */
-  auth: { header: string; prefix: string };
+  /** How calls are authorized. The credential comes from the providers' secret, key = `name`. */
+  auth: Auth;
   /** One deadline over connect, headers and body. */
   timeoutMs: number;
   maxBodyBytes: number;
@@ -39,7 +49,8 @@ export interface ProviderConfig {
   maxConcurrentCalls?: number;
   /** Expected 99th percentile of the answer time: sizes concurrency. */
   p99Ms: number;
-  answers: AnswerTable;
+  /** What the provider's answers mean, where that is not usual. */
+  answers?: AnswerTable;
   /** How long one record may be answered `not_ready` before it is given up; by default {@link NOT_READY_SECONDS}. */
   notReadySeconds?: number;
   /**
@@ -47,9 +58,59 @@ export interface ProviderConfig {
    * record that met it, unless this lookup meets one as well: then it is the provider, and its calls stop.
    */
   canary: Readonly<Record<string, string>>;
-  /** JSON Schema of a `found` body. Anything else is `provider_bad_response`. */
+  /** Which parts of a found answer become the result: JSON pointer by name. Absent: all of it. */
+  output?: Readonly<Record<string, string>>;
+  /** JSON Schema of what is kept of a found answer. Anything else is `provider_bad_response`. */
   responseSchema: Readonly<Record<string, unknown>>;
 }
+
+/** A JSON value whose texts may have `{field}` placeholders. */
+export type JsonTemplate =
+  string | number | boolean | null | readonly JsonTemplate[] | { readonly [name: string]: JsonTemplate };
+
+/** How the calls of a provider are authorized, with the credential of the providers' secret. */
+export type Auth =
+  /** In a header, behind a prefix. */
+  | { header: string; prefix: string }
+  /** In a parameter of the query. */
+  | { query: string }
+  /** `user:password`, by the Basic scheme. */
+  | { basic: true }
+  /** `client_id:client_secret`, for which a token is got by OAuth 2.0 client credentials (RFC 6749, 4.4). */
+  | { oauth2: OAuth2 }
+  | { none: true };
+
+export interface OAuth2 {
+  /** An https URL, or a path below `baseUrl`. */
+  tokenUrl: string;
+  scope?: string;
+  /** Whether the client is named in the form of the token request; in an `Authorization` header where it is absent. */
+  clientInBody?: true;
+}
+
+/** What a status means where a provider does not say otherwise. */
+export const DEFAULT_STATUSES: Readonly<Record<string, AnswerClass>> = {
+  '200': 'found',
+  '204': 'not_found',
+  // Other successes hold no answer.
+  '2xx': 'transient',
+  // Redirects are never followed with a credential. It is the operator who has to act; the records can be replayed.
+  '3xx': 'transient',
+  // The request is made from the record alone, so one that the provider cannot understand is the record's fault.
+  '400': 'permanent',
+  '422': 'permanent',
+  // Wrong or withdrawn credential, unpaid account, missing scope: every record would meet the same answer.
+  '401': 'auth',
+  '402': 'auth',
+  '403': 'auth',
+  '404': 'not_found',
+  '410': 'not_found',
+  '429': 'throttled',
+  // What else it may refuse (method, media type, header size) is our mistake, not the record's: after the last attempt
+  // the record lies in the dead-letter queue, where it alarms and can be replayed once we have corrected it.
+  '4xx': 'transient',
+  '5xx': 'transient',
+};
 
 export const NOT_READY_SECONDS = 3_600;
 

@@ -87,7 +87,7 @@ async function askCanary(
   const [slotMs] = reservation?.slotsMs ?? [];
   if (slotMs === undefined) return unconfirmed(run, current, evidence, isOutageSuspected);
   await sleepUntil(deps.clock, slotMs);
-  const outcome = await provider.semaphore(async () => callProvider(run, { url: provider.canaryUrl }));
+  const outcome = await provider.semaphore(async () => callProvider(run, provider.canary));
   const sign = signOf(outcome);
   const isDistrusted = (current.canaryDistrustedUntilMs ?? 0) > deps.clock.now();
   if (sign === 'found' || (sign === 'no_data' && isDistrusted)) return answered(run, state, evidence);
@@ -169,7 +169,7 @@ export type Probed = { untilMs?: number; outcome?: CallOutcome };
 export async function probe(run: Run, state: ProviderState, waiting: Call | undefined): Promise<Probed> {
   const { deps, provider: api } = run;
   const { clock, providers, owner } = deps;
-  const { config, canaryUrl } = api;
+  const { config, canary: asked } = api;
   const nowMs = clock.now();
   // Slots that were reserved before the opening may still be used, and the provider may have asked for more time.
   const startMs = Math.max(nowMs, state.nextAtMs, state.blockedUntilMs);
@@ -187,7 +187,7 @@ export async function probe(run: Run, state: ProviderState, waiting: Call | unde
   };
   await sleepUntil(clock, startMs);
   deps.telemetry.emit({ name: 'probe_started', level: 'info', provider: config.name });
-  const canary = await api.semaphore(async () => callProvider(run, { url: canaryUrl }, keepDistance));
+  const canary = await api.semaphore(async () => callProvider(run, asked, keepDistance));
   if (signOf(canary) !== 'no_data') return endProbe(run, claim.state, canary, lastStartMs);
   const isDistrusted = (state.canaryDistrustedUntilMs ?? 0) > clock.now();
   const record =

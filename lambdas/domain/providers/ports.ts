@@ -111,6 +111,16 @@ export interface HttpTransport {
   }): Promise<TransportResult>;
 }
 
+/** The fleet's access tokens, sealed, by provider name. */
+export interface TokenStore {
+  /** The token as it was written; undefined for none. */
+  read(provider: string): Promise<string | undefined>;
+  /** Takes the right to get a new token until `untilMs`; false while somebody else has it. */
+  claim(provider: string, lease: { owner: string; nowMs: number; untilMs: number }): Promise<boolean>;
+  /** Stores a token and gives the lease up, where it is still this owner's. */
+  write(provider: string, owner: string, sealed: string): Promise<void>;
+}
+
 /** Credentials of the providers, by provider name. */
 export interface CredentialSource {
   /** Cached; throws DependencyUnavailableError only when there is no last good value. */

@@ -1,10 +1,10 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { InvalidDataError } from '../errors.ts';
-import type { ProviderConfig } from './config.ts';
+import { DEFAULT_STATUSES, type ProviderConfig } from './config.ts';
 import { compileSchema } from '../records/validation.ts';
 import type { ProviderState } from './ports.ts';
 import type { AnswerRules } from './classify.ts';
-import { createRequestBuilder, type RequestBuilder } from './request.ts';
+import { createRequestBuilder, type ProviderRequest, type RequestBuilder } from './request.ts';
 
 /** A provider made ready for calls: schema compiled, requests prepared. Once per process. */
 export interface Provider {
@@ -15,8 +15,8 @@ export interface Provider {
   semaphore: LimitFunction;
   /** How many that is; Infinity where the provider sets no limit. */
   callsAtOnce: number;
-  /** URL of the canary's lookup. */
-  canaryUrl: string;
+  /** The canary's lookup. */
+  canary: ProviderRequest;
   /** What this process saw last of the provider's item. */
   lastState?: ProviderState;
 }
@@ -43,10 +43,11 @@ export function prepareProviders(
 }
 
 function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
-  const { name, answers, maxBodyBytes, responseSchema, canary } = config;
+  const { name, answers = {}, maxBodyBytes, responseSchema, canary, output } = config;
   const checkBody = compileSchema(`responseSchema of provider "${name}"`, responseSchema, 'The answer');
   const requestFor = createRequestBuilder(config);
-  const rules = { name, answers, maxBodyBytes, checkBody };
+  const statuses = { ...DEFAULT_STATUSES, ...answers.statuses };
+  const rules = { name, answers: { ...answers, statuses, ...(output && { output }) }, maxBodyBytes, checkBody };
   const request = requestFor(canary);
   if (request.kind !== 'request') {
     throw new InvalidDataError(
@@ -54,5 +55,6 @@ function prepare(config: ProviderConfig, callsAtOnce: number): Provider {
     );
   }
   const semaphore = pLimit(callsAtOnce);
-  return { config, requestFor, rules, semaphore, callsAtOnce, canaryUrl: request.url };
+  const { kind: _kind, ...asked } = request;
+  return { config, requestFor, rules, semaphore, callsAtOnce, canary: asked };
 }

@@ -2,6 +2,7 @@ import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
 import { lookUp } from '../providers/lookup-batch.ts';
 import type { ProviderResult } from '../providers/call.ts';
+import type { ProviderRequest } from '../providers/request.ts';
 import { sentencesOf } from '../records/inspection.ts';
 import type { TimeBudget } from '../time.ts';
 import { logFieldsOf } from './deliveries.ts';
@@ -11,8 +12,8 @@ import { awaitReady, defer, fail, retry, succeed, type Job, type Resolution, typ
 /** A record that passed validation, with the requests to make and the answers that need none. */
 interface Prepared {
   job: Job;
-  /** URL by provider. */
-  urls: Map<string, string>;
+  /** By provider. */
+  requests: Map<string, ProviderRequest>;
   answers: Record<string, ProviderAnswer>;
 }
 
@@ -32,10 +33,10 @@ export async function enrich(deps: WorkerDeps, jobs: readonly Job[], budget: Tim
   await Promise.all(
     deps.apis.map(async (api) => {
       const { name } = api.config;
-      const asking = prepared.filter(({ urls }) => urls.has(name));
+      const asking = prepared.filter(({ requests }) => requests.has(name));
       if (asking.length === 0) return;
-      const lookups = asking.map(({ job, urls }) => ({
-        url: urls.get(name) ?? '',
+      const lookups = asking.map(({ job, requests }) => ({
+        ...(requests.get(name) ?? { url: '' }),
         checkBody: job.checks.responses.get(name),
         about: logFieldsOf(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
@@ -71,19 +72,19 @@ function prepare(deps: WorkerDeps, job: Job): Prepared | Resolution {
   const { problems } = job.checks.record(fields);
   if (problems.length > 0) return fail(job, deps, { reason: 'invalid_record', detail: sentencesOf(problems) });
 
-  const urls = new Map<string, string>();
+  const requests = new Map<string, ProviderRequest>();
   const answers: Record<string, ProviderAnswer> = { ...job.answers };
   for (const { config, requestFor } of deps.apis) {
     if (Object.hasOwn(answers, config.name) || job.asked?.includes(config.name) === false) continue;
     const request = requestFor(fields);
-    if (request.kind === 'request') urls.set(config.name, request.url);
+    if (request.kind === 'request') requests.set(config.name, request);
     else if (request.kind === 'not_applicable') answers[config.name] = { kind: 'not_applicable' };
     else {
       const detail = `Field "${request.field}" holds a value that provider ${config.name} cannot be asked about.`;
       return fail(job, deps, { reason: 'provider_rejected', detail });
     }
   }
-  return { job, urls, answers };
+  return { job, requests, answers };
 }
 
 /**

@@ -71,9 +71,10 @@ describe('classification by status', () => {
     [503, { kind: 'transient', reason: 'provider_unavailable' }],
     // The exact status wins over its family.
     [501, { kind: 'permanent', reason: 'provider_rejected' }],
-    // What the table does not have is nothing to rely on.
-    [418, { kind: 'transient', reason: 'provider_bad_response' }],
-    [204, { kind: 'transient', reason: 'provider_bad_response' }],
+    // What the table does not have means what is usual; what nobody knows is nothing to rely on.
+    [418, { kind: 'transient', reason: 'provider_unavailable' }],
+    [204, { kind: 'answer', answer: { kind: 'not_found' } }],
+    [600, { kind: 'transient', reason: 'provider_bad_response' }],
     [301, { kind: 'transient', reason: 'provider_bad_response' }],
   ])('understands %i', (status, expected) => {
     expect(outcome(answer(status))).toMatchObject(expected);
@@ -215,7 +216,7 @@ describe('the configured providers', () => {
   });
 
   it('each have a canary, so that an outage is told from records that they fail on', () => {
-    for (const provider of prepareProviders(PROVIDERS)) expect(provider.canaryUrl).toMatch(/^https:/);
+    for (const provider of prepareProviders(PROVIDERS)) expect(provider.canary.url).toMatch(/^https:/);
   });
 });
 
@@ -231,4 +232,38 @@ describe('preparing providers', () => {
   it('refuses a canary that makes no request', () => {
     expect(() => prepareProviders([makeProvider({ canary: { domain: '' } })])).toThrow(/canary of provider "company"/);
   });
+});
+
+describe('what is kept of an answer', () => {
+  const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+  const classified = (change: object, body: unknown) =>
+    classify(rulesOf(makeProvider({ responseSchema: schema, ...change })), answer(200, JSON.stringify(body)), NOW);
+
+  it('is what the output names, checked by the schema', () => {
+    const output = { name: '/data/0/legal~1name', city: '/data/0/address/city' };
+    expect(classified({ output }, { data: [{ 'legal/name': 'Acme', other: 1 }], meta: {} })).toEqual({
+      kind: 'answer',
+      answer: { kind: 'found', data: { name: 'Acme' } },
+    });
+    expect(classified({ output }, { data: [] })).toMatchObject({ kind: 'transient', reason: 'provider_bad_response' });
+  });
+
+  it('may come from a list, of which parts are named', () => {
+    expect(classified({ output: { name: '/0/name' } }, [{ name: 'Acme' }])).toMatchObject({
+      answer: { kind: 'found', data: { name: 'Acme' } },
+    });
+    expect(classified({}, [{ name: 'Acme' }])).toMatchObject({
+      kind: 'transient',
+      detail: expect.stringContaining('not a JSON object'),
+    });
+  });
+
+  it.each([[{ data: [] }], [{ data: null }], [{}], [{ data: '' }], [{ data: {} }]])(
+    'is nothing where the place of a found answer is empty: %j',
+    (body) => {
+      const answers = { statuses: { '200': 'found' }, foundAt: '/data' };
+      expect(classified({ answers }, body)).toEqual({ kind: 'answer', answer: { kind: 'not_found' } });
+      expect(classified({ answers }, { data: [1], name: 'x' })).toMatchObject({ answer: { kind: 'found' } });
+    },
+  );
 });

@@ -56,3 +56,43 @@ describe('a request', () => {
     expect(request.kind === 'request' && new URL(request.url).host).toBe('company.example.com');
   });
 });
+
+describe('a request with more than a path', () => {
+  const build = createRequestBuilder(
+    makeProvider({
+      method: 'POST',
+      path: '/v2/search',
+      query: { country: '{country}', full: '1' },
+      headers: { 'X-Country': '{country}' },
+      body: { filter: { domain: '{domain}', kinds: ['company'] }, limit: 1, name: 'of {domain} in {country}' },
+      lookup: ['domain', 'country'],
+    }),
+  );
+
+  it('fills each place in its own way', () => {
+    const domain = 'a&b"c.example';
+    expect(build({ domain, country: 'DE' })).toEqual({
+      kind: 'request',
+      url: 'https://company.example.com/v2/search?country=DE&full=1',
+      headers: { 'X-Country': 'DE' },
+      body: JSON.stringify({ filter: { domain, kinds: ['company'] }, limit: 1, name: `of ${domain} in DE` }),
+    });
+    expect(build({ domain: 'x.example', country: 'ü' })).toEqual({ kind: 'unusable', field: 'country' });
+    expect(build({ domain: 'x.example' })).toEqual({ kind: 'not_applicable' });
+  });
+
+  it('encodes values of the query, whatever they hold', () => {
+    const query = createRequestBuilder(makeProvider({ path: '/v1', query: { q: '{domain}' } }));
+    expect(query({ domain: 'a=b&c d?#' })).toMatchObject({
+      url: 'https://company.example.com/v1?q=a%3Db%26c%20d%3F%23',
+    });
+  });
+
+  it.each([
+    ['query', { query: { q: '{web}' } }],
+    ['headers', { headers: { q: '{web}' } }],
+    ['body', { method: 'POST' as const, body: [{ q: '{web}' }] }],
+  ])('uses no field in its %s that lookup does not list', (part, change) => {
+    expect(() => createRequestBuilder(makeProvider(change))).toThrow(`The ${part} of provider "company" uses {web}`);
+  });
+});
