@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
+import { derivedAnswer, type AnswerShape } from './derived.ts';
 
 /** A well-behaved provider's answer to one key. */
-export interface KeyAnswer {
+interface KeyAnswer {
   status: number;
   body: Record<string, unknown>;
 }
 
-/** One stand-in provider: where it listens, and what it knows. */
-export interface StandInDefinition {
-  /** The provider's name in `config/providers.ts`; also the first segment of its paths. */
+/** What a stand-in knows of its own, in place of samples by the provider's response schema. */
+interface StandInDefinition {
+  /** The provider's name in `config/providers.ts`. */
   name: string;
-  /** Path below the name; every group is a part of the lookup key, still percent-encoded. */
-  route: RegExp;
-  /** The same key always gives the same answer. */
+  /** By the values of the lookup fields, in their order. The same key always gives the same answer. */
   answer(parts: readonly string[]): KeyAnswer;
 }
 
@@ -59,7 +58,6 @@ const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])
 /** Firmographics by domain. */
 const company: StandInDefinition = {
   name: 'company',
-  route: /^\/v1\/companies\/([^/]+)$/,
   answer([domain = '']) {
     const host = domain.toLowerCase();
     if (!DOMAIN.test(host) || host.endsWith('.invalid')) {
@@ -113,7 +111,6 @@ const MIDDLES: Readonly<Record<string, readonly [latitude: number, longitude: nu
 /** Place by country and postal code. */
 const geo: StandInDefinition = {
   name: 'geo',
-  route: /^\/v1\/places\/([^/]+)\/([^/]+)$/,
   answer([country = '', postalCode = '']) {
     if (!/^[A-Za-z]{2}$/.test(country)) {
       return refusal('invalid_country', 'The country is not an ISO 3166-1 alpha-2 code.');
@@ -140,4 +137,15 @@ const geo: StandInDefinition = {
 
 const refusal = (code: string, message: string): KeyAnswer => ({ status: 422, body: { error: { code, message } } });
 
-export const STAND_INS: readonly StandInDefinition[] = [company, geo];
+/** Sample data of the providers that the repository comes with. Others answer by their response schema. */
+const SAMPLES: readonly StandInDefinition[] = [company, geo];
+
+/** What a provider answers about a key. */
+export function answerOf(
+  name: string,
+  shape: AnswerShape,
+  parts: readonly string[],
+): { status: number; body: unknown } {
+  const own = SAMPLES.find((each) => each.name === name);
+  return own === undefined ? derivedAnswer(shape, parts) : own.answer(parts);
+}

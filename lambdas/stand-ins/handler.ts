@@ -1,4 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2, LambdaFunctionURLEvent } from 'aws-lambda';
+import { PROVIDERS } from '../../config/providers.ts';
 import { readStandInsEnvironment } from './env.ts';
 import { answerCall } from './stand-ins.ts';
 
@@ -6,7 +7,12 @@ const env = readStandInsEnvironment();
 
 /** Answers calls of the function's URL in the place of the providers. */
 export async function handler(event: LambdaFunctionURLEvent): Promise<APIGatewayProxyStructuredResultV2> {
-  const { rawPath: path, rawQueryString: query, headers } = event;
-  const { status, body } = answerCall({ path, query, headers }, env.STAND_IN_CREDENTIAL);
-  return { statusCode: status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const { rawPath: path, rawQueryString: query, headers, body: sent = '', isBase64Encoded } = event;
+  const body = isBase64Encoded ? Buffer.from(sent, 'base64').toString('utf8') : sent;
+  const answer = answerCall(PROVIDERS, { path, query, headers, body }, env.STAND_IN_CREDENTIAL);
+  return {
+    statusCode: answer.status,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(answer.body),
+  };
 }

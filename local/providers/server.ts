@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { LocalError } from '../errors.ts';
-import { STAND_INS } from '../../lambdas/stand-ins/answers.ts';
 import { parseChange } from './settings.ts';
 import { StandIn, type StandInOptions } from './stand-in.ts';
 
@@ -12,40 +11,33 @@ const credentialsSchema = v.strictObject({ accepted: v.array(v.pipe(v.string(), 
  * The stand-in providers on one HTTP server, each below its own name, and their controls below `/control/<name>`:
  * `PUT` changes the settings, `GET` gives counters and settings, `DELETE` resets the counters,
  * `GET …/calls` gives the calls by key, `GET …/arrivals` the time of every call in monotonic milliseconds, and `PUT …/credentials` `{accepted: […]}` rotates the credential.
- *
- * @throws LocalError when a provider has no stand-in
  */
 export function createProvidersServer(options: readonly StandInOptions[]): Server {
-  const standIns = new Map(options.map((provider) => [provider.name, createStandIn(provider)]));
+  const standIns = new Map(options.map((provider) => [provider.name, new StandIn(provider)]));
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    const [path = '/', query = ''] = (request.url ?? '/').split('?');
     const [, first = '', ...rest] = path.split('/');
     if (first === 'control') void control(standIns, rest, request, response);
-    else lookUp(standIns.get(first), rest, request, response);
+    else void lookUp(standIns.get(first), { path: `/${rest.join('/')}`, query }, request, response);
   });
   return server;
 }
 
-function createStandIn(options: StandInOptions): StandIn {
-  const definition = STAND_INS.find(({ name }) => name === options.name);
-  if (definition === undefined) {
-    const known = STAND_INS.map(({ name }) => name).join(', ');
-    throw new LocalError(
-      `There is no stand-in for provider "${options.name}" (there are: ${known}); add it to lambdas/stand-ins/answers.ts.`,
-    );
-  }
-  return new StandIn(definition, options);
-}
-
-function lookUp(
+async function lookUp(
   standIn: StandIn | undefined,
-  rest: readonly string[],
+  asked: { path: string; query: string },
   request: IncomingMessage,
   response: ServerResponse,
-): void {
-  request.resume();
-  if (standIn === undefined) send(response, 404, { error: 'No provider has this name.' });
-  else standIn.handle(`/${rest.join('/')}`, request, response);
+): Promise<void> {
+  if (standIn === undefined) {
+    request.resume();
+    return send(response, 404, { error: 'No provider has this name.' });
+  }
+  let body = '';
+  // What has no body is answered at once.
+  if (request.method === 'POST') body = await readBody(request).catch(() => '');
+  else request.resume();
+  standIn.handle({ ...asked, body }, request, response);
 }
 
 async function control(

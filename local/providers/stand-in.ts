@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize, basic } from '../../lambdas/domain/providers/authorize.ts';
 import type { Auth } from '../../lambdas/domain/providers/config.ts';
-import { faultOfKey, type StandInDefinition } from '../../lambdas/stand-ins/answers.ts';
+import { answerOf, faultOfKey } from '../../lambdas/stand-ins/answers.ts';
+import { lookupOf, type AnswerShape, type RequestShape, type StandInRequest } from '../../lambdas/stand-ins/derived.ts';
 import { CallCounters, type CallOutcome } from './counters.ts';
 import { SettingsTimeline, type Settings, type SettingsChange } from './settings.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -12,6 +13,9 @@ export interface StandInOptions {
   readonly name: string;
   readonly settings: Settings;
   readonly auth: Auth;
+  /** The requests that it gets, and the shape of its answers. */
+  readonly request: RequestShape;
+  readonly answer: AnswerShape;
   /** Body of an answer that carries its error in a 200. */
   readonly errorBody: Record<string, unknown>;
   /** Credentials that are accepted at first. */
@@ -39,14 +43,12 @@ const accessTokenOf = (client: string): string => createHash('sha256').update(`t
 /** One provider: it checks the credential, limits the rate, takes its time, and fails in the ways it is told to. */
 export class StandIn {
   readonly counters = new CallCounters();
-  readonly #definition: StandInDefinition;
   readonly #options: StandInOptions;
   readonly #timeline: SettingsTimeline;
   readonly #bucket = new TokenBucket();
   #credentials: ReadonlySet<string>;
 
-  constructor(definition: StandInDefinition, options: StandInOptions) {
-    this.#definition = definition;
+  constructor(options: StandInOptions) {
     this.#options = options;
     this.#timeline = new SettingsTimeline(options.settings);
     this.#credentials = new Set(options.credentials);
@@ -65,12 +67,12 @@ export class StandIn {
     this.#credentials = new Set(credentials);
   }
 
-  /** Answers one call; `path` is what follows the provider's name. */
-  handle(path: string, request: IncomingMessage, response: ServerResponse): void {
+  /** Answers one call; its path is what follows the provider's name. */
+  handle({ path, query, body }: StandInRequest, request: IncomingMessage, response: ServerResponse): void {
     const token = this.#token(path, request);
     if (token !== undefined) return deliver(token, response);
     const nowMs = performance.now();
-    const parts = this.#definition.route.exec(path)?.slice(1).map(decode);
+    const parts = lookupOf(this.#options.request, { path, query, body });
     const key = parts?.join('/') ?? path;
     this.counters.arrived(key, nowMs);
     const settings = this.#timeline.at(nowMs);
@@ -106,7 +108,7 @@ export class StandIn {
     if (fault.mode === 'error_in_200') return failed(json(200, this.#options.errorBody));
     if (settings.status !== undefined) return failed(this.#error(settings.status, 'forced', settings));
     if (parts === undefined) return failed(this.#error(404, 'no_such_path', settings));
-    const answer = this.#definition.answer(parts);
+    const answer = answerOf(this.#options.name, this.#options.answer, parts);
     return { reply: json(answer.status, answer.body), outcome: 'ok' };
   }
 
@@ -152,15 +154,6 @@ export class StandIn {
 
 function json(status: number, body: unknown): Answer {
   return { kind: 'answer', status, body: JSON.stringify(body) };
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    // Not percent-encoding at all: the provider looks for the text as it came.
-    return part;
-  }
 }
 
 /** 0.75 to 1.25 times the latency, always the same for the same key. */

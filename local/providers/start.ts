@@ -47,7 +47,7 @@ export interface Providers {
 /**
  * Starts one stand-in for each configured provider.
  *
- * @throws LocalError when a provider has no stand-in or the server cannot listen
+ * @throws LocalError when the server cannot listen
  */
 export async function startProviders({ providers, credentials, port = 0 }: ProvidersOptions): Promise<Providers> {
   const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [], {
@@ -77,11 +77,13 @@ export async function startProviders({ providers, credentials, port = 0 }: Provi
 }
 
 function standInOptions(provider: ProviderConfig, credential: string | undefined): StandInOptions {
-  const { name, auth, ratePerSecond, burst, answers } = provider;
+  const { name, auth, ratePerSecond, burst, answers, path, query, body, lookup, responseSchema, output } = provider;
   const code = Object.entries(answers?.bodyCodes?.classes ?? {}).find(([, kind]) => kind === 'transient')?.[0];
   return {
     name,
     auth,
+    request: { path, lookup, ...(query && { query }), ...(body !== undefined && { body }) },
+    answer: { responseSchema, ...(output && { output }), ...(answers && { answers }) },
     settings: { latencyMs: DEFAULT_LATENCY_MS, ratePerSecond, burst: Math.max(1, burst), mode: 'ok' },
     errorBody: bodyWith(answers?.bodyCodes?.pointer ?? '/error/code', code ?? 'internal'),
     credentials: credential === undefined ? [] : [credential],

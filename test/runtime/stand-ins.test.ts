@@ -4,7 +4,7 @@ import { compileSchema } from '../../lambdas/domain/records/validation.ts';
 
 const CREDENTIAL = '6f1c';
 const call = (path: string, headers: Record<string, string> = { 'x-api-key': CREDENTIAL }, query = '') =>
-  answerCall({ path, query, headers }, CREDENTIAL);
+  answerCall(PROVIDERS, { path, query, headers, body: '' }, CREDENTIAL);
 
 describe('the stand-ins of a sandbox', () => {
   it('answer as the response schemas of the providers ask', () => {

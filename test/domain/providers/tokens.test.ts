@@ -1,37 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Auth } from '../../../lambdas/domain/providers/config.ts';
-import type { CredentialSource, HttpTransport, TokenStore } from '../../../lambdas/domain/providers/ports.ts';
+import type { CredentialSource, HttpTransport } from '../../../lambdas/domain/providers/ports.ts';
 import { createTokenSource } from '../../../lambdas/domain/providers/tokens.ts';
 import { respond } from '../../support/fake-provider.ts';
 import { createTestClock } from '../../support/memory/index.ts';
+import { createMemoryTokens } from '../../support/memory/tokens.ts';
 
 const OAUTH: Auth = { oauth2: { tokenUrl: '/oauth/token', scope: 'read' } };
 type Request = Parameters<HttpTransport['request']>[0];
 
-function memoryStore(): TokenStore & { sealed: Map<string, string> } {
-  const sealed = new Map<string, string>();
-  const leases = new Map<string, { owner: string; untilMs: number }>();
-  return {
-    sealed,
-    read: async (provider) => sealed.get(provider),
-    async claim(provider, { owner, nowMs, untilMs }) {
-      const lease = leases.get(provider);
-      if (lease !== undefined && lease.untilMs > nowMs && lease.owner !== owner) return false;
-      leases.set(provider, { owner, untilMs });
-      return true;
-    },
-    async write(provider, owner, text) {
-      if (leases.get(provider)?.owner !== owner) return;
-      leases.delete(provider);
-      sealed.set(provider, text);
-    },
-  };
-}
-
 /** A fleet of processes that share one store and one provider. */
-function fleet({ auth = OAUTH, life = 3_600 as unknown } = {}) {
+function fleet({ auth = OAUTH } = {}) {
   const clock = createTestClock({ autoAdvance: true });
-  const store = memoryStore();
+  const store = createMemoryTokens();
   const requests: Request[] = [];
   const secret = { value: 'id:s:cret', accepted: 'id:s:cret' };
   let answer: ((number: number) => ReturnType<typeof respond>) | undefined;
@@ -42,7 +23,7 @@ function fleet({ auth = OAUTH, life = 3_600 as unknown } = {}) {
       if (answer !== undefined) return answer(requests.length);
       const expected = `Basic ${Buffer.from(secret.accepted.replace('s:cret', 's%3Acret')).toString('base64')}`;
       if (request.headers['authorization'] !== expected) return respond(401, { error: 'invalid_client' });
-      return respond(200, { access_token: `token-${requests.length}`, expires_in: life });
+      return respond(200, { access_token: `token-${requests.length}`, expires_in: 3_600 });
     },
   };
   const source = (owner: string): CredentialSource => {

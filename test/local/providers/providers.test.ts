@@ -5,8 +5,8 @@ import { startProviders, type Providers } from '../../../local/providers/start.t
 const provider = (name: string, change: Partial<ProviderConfig> = {}): ProviderConfig => ({
   name,
   baseUrl: `https://${name}.example.com`,
-  path: '/v1/somewhere',
-  lookup: [],
+  path: '/v1/companies/{domain}',
+  lookup: ['domain'],
   canary: {},
   auth: { header: 'authorization', prefix: 'Bearer ' },
   timeoutMs: 1000,
@@ -24,7 +24,11 @@ const authorized = { authorization: 'Bearer first' };
 
 let providers: Providers;
 beforeAll(async () => {
-  const geo = provider('geo', { auth: { header: 'x-api-key', prefix: '' } });
+  const geo = provider('geo', {
+    path: '/v1/places/{country}/{postal_code}',
+    lookup: ['country', 'postal_code'],
+    auth: { header: 'x-api-key', prefix: '' },
+  });
   providers = await startProviders({
     providers: [provider('company'), geo],
     credentials: { company: 'first', geo: 'g' },
@@ -137,6 +141,16 @@ describe('the controls', () => {
   });
 });
 
-test('a provider without a stand-in is refused by name', async () => {
-  await expect(startProviders({ providers: [provider('weather')], credentials: {} })).rejects.toThrow('"weather"');
+test('a provider that nobody wrote a stand-in for answers as its response schema says', async () => {
+  const responseSchema = { type: 'object', properties: { degrees: { type: 'integer', minimum: 5, maximum: 9 } } };
+  const weather = provider('weather', { path: '/v1/{postal_code}', lookup: ['postal_code'], responseSchema });
+  const derived = await startProviders({ providers: [weather], credentials: { weather: 'w' } });
+  const ask = async (key: string) =>
+    fetch(`${derived.baseUrls['weather']}/v1/${key}`, { headers: { authorization: 'Bearer w' } });
+  const [first, second, unknown] = [await ask('10115'), await ask('10115'), await ask('unknown')];
+  const body: unknown = await first.json();
+  expect(body).toEqual({ degrees: expect.any(Number) });
+  expect(await second.json()).toEqual(body);
+  expect(unknown.status).toBe(404);
+  await derived.stop();
 });
