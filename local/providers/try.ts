@@ -128,7 +128,7 @@ async function ask(config: ProviderConfig, fields: Record<string, string>, crede
     if ('detail' in outcome) console.log(outcome.detail);
     if (outcome.kind !== 'answer') return 1;
     const { answer } = outcome;
-    if (answer.kind === 'found') console.log(`kept: ${JSON.stringify(answer.data, null, 2)}`);
+    if ('data' in answer) console.log(`kept: ${JSON.stringify(answer.data, null, 2)}`);
     return 0;
   } finally {
     transport.close();
