@@ -252,8 +252,16 @@ async function useTheApi(rig: Rig, id: string): Promise<void> {
     async () => rig.client.results(id),
     async () => preview(rig),
     async () => submitGenerated(rig, 1),
+    async () => read(rig, ''),
+    async () => read(rig, `/${id}/records?limit=10`),
+    async () => read(rig, `/${id}/records/1`),
   ];
   await Promise.allSettled(requests.map(async (request) => request()));
+}
+
+async function read({ sluice }: Rig, path: string): Promise<void> {
+  const authorization = `Bearer ${sluice.tenants[0]?.apiKey ?? ''}`;
+  await fetch(`${sluice.apiUrl}/v1/submissions${path}`, { headers: { authorization } });
 }
 
 /** Of a file that a stored profile describes. */
