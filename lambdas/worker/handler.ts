@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { PROVIDERS } from '../../config/providers.ts';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { createDynamoClient, createSecretsClient, createSqsClient } from '../adapters/clients.ts';
@@ -44,6 +45,7 @@ const credentials = createTokenSource(
     transport,
     clock,
     owner,
+    randomBytes,
   },
   providers,
 );

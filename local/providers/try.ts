@@ -1,6 +1,7 @@
 /**
  * Calls one provider once, as a worker would: `npm run providers -- try company --field domain=example.com`.
  */
+import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { EXAMPLES } from '../../config/examples/index.ts';
 import { PROVIDERS } from '../../config/providers.ts';
@@ -139,7 +140,7 @@ async function ask(config: ProviderConfig, fields: Record<string, string>, crede
 async function tokenOf(config: ProviderConfig, transport: HttpTransport, credential: string): Promise<string> {
   const secrets = { get: async () => credential, refresh: async () => false };
   const store = { read: async () => undefined, claim: async () => true, write: async () => undefined };
-  return createTokenSource({ secrets, store, transport, clock, owner: 'try' }, [config]).get(config.name);
+  return createTokenSource({ secrets, store, transport, clock, owner: 'try', randomBytes }, [config]).get(config.name);
 }
 
 await runCommand(main);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { EXAMPLES } from '../../config/examples/index.ts';
 import { checkConfiguration } from '../../config/provider-schema.ts';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
@@ -45,6 +46,7 @@ describe.each(EXAMPLES)('the example $name', (example) => {
         transport,
         clock,
         owner: 'test',
+        randomBytes,
       },
       [config],
     );

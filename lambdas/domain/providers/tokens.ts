@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { CredentialMissingError, DependencyUnavailableError } from '../errors.ts';
 import type { Clock } from '../time.ts';
@@ -20,6 +20,8 @@ export interface TokenDeps {
   clock: Clock;
   /** Name of this process among all of them. */
   owner: string;
+  /** Unpredictable bytes. */
+  randomBytes: (size: number) => Uint8Array;
 }
 
 /** A token is renewed when this part of its life is left, and a minute before its end at the latest. */
@@ -132,7 +134,7 @@ class TokenOfProvider {
 
   /** The fleet's token, or a new one; throws where neither is to be had in time. */
   async #obtain(refused: string | undefined): Promise<Token> {
-    const { clock, store, owner, secrets } = this.#deps;
+    const { clock, store, owner, secrets, randomBytes } = this.#deps;
     const client = await secrets.get(this.#name);
     const giveUpAtMs = clock.now() + LEASE_MS;
     for (;;) {
@@ -142,7 +144,7 @@ class TokenOfProvider {
       if (isUsable && nowMs < stored.renewAtMs) return stored;
       if (await store.claim(this.#name, { owner, nowMs, untilMs: nowMs + LEASE_MS })) {
         const token = await this.#request(client);
-        await store.write(this.#name, owner, seal(token, client));
+        await store.write(this.#name, owner, seal(token, client, randomBytes(NONCE_BYTES)));
         return token;
       }
       if (isUsable) return stored;
@@ -210,8 +212,7 @@ const TAG_BYTES = 16;
 
 const keyOf = (client: string): Buffer => createHash('sha256').update(`sluice token\n${client}`).digest();
 
-function seal(token: Token, client: string): string {
-  const nonce = randomBytes(NONCE_BYTES);
+function seal(token: Token, client: string, nonce: Uint8Array): string {
   const cipher = createCipheriv(CIPHER, keyOf(client), nonce);
   const text = Buffer.concat([cipher.update(JSON.stringify(token), 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { Auth } from '../../../lambdas/domain/providers/config.ts';
 import type { CredentialSource, HttpTransport } from '../../../lambdas/domain/providers/ports.ts';
@@ -33,7 +34,7 @@ function fleet({ auth = OAUTH } = {}) {
       refresh: async (_name, refused) => (known = secret.value) !== refused,
     };
     const config = { name: 'company', baseUrl: 'https://company.example.com/', auth };
-    return createTokenSource({ secrets, store, transport, clock, owner }, [config]);
+    return createTokenSource({ secrets, store, transport, clock, owner, randomBytes }, [config]);
   };
   return { clock, store, requests, secret, source, answerWith: (next: typeof answer) => (answer = next) };
 }
