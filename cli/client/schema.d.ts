@@ -233,8 +233,181 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/webhooks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Webhooks, oldest first
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['listWebhooks'];
+    put?: never;
+    /**
+     * Name a URL that events are sent to; answers with its secret, once
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['createWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/{webhookId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * A webhook, without its secret
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['getWebhook'];
+    /**
+     * Change all of a webhook but its secret; enable or disable it
+     * @description Needs a key with the scope `submit`.
+     */
+    put: operations['putWebhook'];
+    post?: never;
+    /**
+     * Delete a webhook; answers with what it was
+     * @description Deliveries that wait for their next attempt end as `disabled`. Needs a key with the scope `submit`.
+     */
+    delete: operations['deleteWebhook'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/{webhookId}/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Make a new secret; answers with it, once
+     * @description The secret before signs as well for `overlapHours`. For `callback` this makes the secret of the URLs that submissions name: without it they are sent unsigned. Needs a key with the scope `submit`.
+     */
+    post: operations['rotateWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/{webhookId}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send an event of the type `webhook.test`
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['testWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook-deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Deliveries of events, newest first
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['listDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook-deliveries/{deliveryId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * A delivery, with its newest attempt
+     * @description Needs a key with the scope `read`.
+     */
+    get: operations['getDelivery'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook-deliveries/{deliveryId}/resend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a delivery again, now and with a new series of attempts
+     * @description Needs a key with the scope `submit`.
+     */
+    post: operations['resendDelivery'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+  submissionEnded: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * A submission has ended
+     * @description Signed by the Standard Webhooks specification. Answer with any 2xx within ten seconds.
+     */
+    post: operations['submissionEnded'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
 export interface components {
   schemas: {
     Problem: {
@@ -264,6 +437,8 @@ export interface components {
         | 'too_large_to_preview'
         | 'profile_missing'
         | 'too_many_profiles'
+        | 'too_many_webhooks'
+        | 'webhook_disabled'
         | 'upload_expired'
         | 'too_many_records'
         | 'idempotency_key_reused'
@@ -843,6 +1018,129 @@ export interface components {
           guard?: boolean;
         };
       };
+    };
+    NewWebhook: {
+      id: string;
+      url: string;
+      /** @description None: all. */
+      events: string[];
+      description?: string;
+      enabled: boolean;
+      /** @description `gone`: its server answered 410. `by_request`: the customer disabled it. New ones may be added. */
+      disabledBecause?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      updatedAt: string;
+      /** @description Shown once. Deliveries are signed with it. */
+      secret: string;
+    };
+    WebhookList: {
+      items: {
+        id: string;
+        url: string;
+        /** @description None: all. */
+        events: string[];
+        description?: string;
+        enabled: boolean;
+        /** @description `gone`: its server answered 410. `by_request`: the customer disabled it. New ones may be added. */
+        disabledBecause?: string;
+        /** Format: date-time */
+        createdAt: string;
+        /** Format: date-time */
+        updatedAt: string;
+      }[];
+    };
+    Webhook: {
+      id: string;
+      url: string;
+      /** @description None: all. */
+      events: string[];
+      description?: string;
+      enabled: boolean;
+      /** @description `gone`: its server answered 410. `by_request`: the customer disabled it. New ones may be added. */
+      disabledBecause?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      updatedAt: string;
+    };
+    WebhookSecret: {
+      /** @description Shown once. Deliveries are signed with it. */
+      secret: string;
+      /**
+       * Format: date-time
+       * @description Until then deliveries carry a signature with the secret before as well.
+       */
+      previousUntil: string;
+    };
+    WebhookDelivery: {
+      id: string;
+      /** @description `callback` for the `callbackUrl` of a submission. */
+      webhookId: string;
+      /** @description The `webhook-id` that is sent: the same for all attempts. */
+      eventId: string;
+      type: string;
+      submissionId?: string;
+      /**
+       * @description `given_up`: after the last attempt. `disabled`: the webhook was disabled or deleted before it was delivered.
+       * @enum {string}
+       */
+      state: 'pending' | 'delivered' | 'given_up' | 'disabled';
+      attempts: number;
+      lastAttempt?: {
+        /** Format: date-time */
+        at: string;
+        durationMs: number;
+        /** @description Status of the answer. */
+        status?: number;
+        /** @description Why there was no answer: `timeout`, `dns`, `tls`, … */
+        failure?: string;
+        /** @description Beginning of an answer that was no success. */
+        excerpt?: string;
+      };
+      /** Format: date-time */
+      nextAttemptAt?: string;
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      updatedAt: string;
+    };
+    WebhookDeliveryPage: {
+      items: {
+        id: string;
+        /** @description `callback` for the `callbackUrl` of a submission. */
+        webhookId: string;
+        /** @description The `webhook-id` that is sent: the same for all attempts. */
+        eventId: string;
+        type: string;
+        submissionId?: string;
+        /**
+         * @description `given_up`: after the last attempt. `disabled`: the webhook was disabled or deleted before it was delivered.
+         * @enum {string}
+         */
+        state: 'pending' | 'delivered' | 'given_up' | 'disabled';
+        attempts: number;
+        lastAttempt?: {
+          /** Format: date-time */
+          at: string;
+          durationMs: number;
+          /** @description Status of the answer. */
+          status?: number;
+          /** @description Why there was no answer: `timeout`, `dns`, `tls`, … */
+          failure?: string;
+          /** @description Beginning of an answer that was no success. */
+          excerpt?: string;
+        };
+        /** Format: date-time */
+        nextAttemptAt?: string;
+        /** Format: date-time */
+        createdAt: string;
+        /** Format: date-time */
+        updatedAt: string;
+      }[];
+      /** @description Null on the last page. */
+      nextCursor: string | null;
     };
   };
   responses: never;
@@ -3635,6 +3933,1734 @@ export interface operations {
             code?: 'timed_out';
           };
         };
+      };
+    };
+  };
+  listWebhooks: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *           "url": "https://hooks.example.com/sluice",
+           *           "events": [
+           *             "submission.completed"
+           *           ],
+           *           "description": "CRM",
+           *           "enabled": true,
+           *           "createdAt": "2026-01-05T09:00:00.000Z",
+           *           "updatedAt": "2026-01-05T09:00:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['WebhookList'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  createWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "url": "https://hooks.example.com/sluice",
+         *       "events": [
+         *         "submission.completed"
+         *       ],
+         *       "description": "CRM"
+         *     }
+         */
+        'application/json': {
+          /** @description Where events are sent: https on a public host. */
+          url: string;
+          /** @description Types of the events that it is sent. Without any: all, those that may be added later among them. */
+          events?: (
+            | 'submission.completed'
+            | 'submission.partially_failed'
+            | 'submission.failed'
+            | 'submission.rejected'
+            | 'submission.cancelled'
+            | 'submission.expired'
+          )[];
+          description?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "url": "https://hooks.example.com/sluice",
+           *       "events": [
+           *         "submission.completed"
+           *       ],
+           *       "description": "CRM",
+           *       "enabled": true,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:00.000Z",
+           *       "secret": "whsec_YSBzZWNyZXQgb2YgdGhpcnR5LXR3byBieXRlcyAuLi4="
+           *     }
+           */
+          'application/json': components['schemas']['NewWebhook'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_webhooks`: The tenant has as many webhooks as it may have. */
+      422: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_webhooks';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Webhook id; for its secret also `callback`, the URLs that submissions name.
+         * @example we_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        webhookId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "url": "https://hooks.example.com/sluice",
+           *       "events": [
+           *         "submission.completed"
+           *       ],
+           *       "description": "CRM",
+           *       "enabled": true,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['Webhook'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  putWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Webhook id; for its secret also `callback`, the URLs that submissions name.
+         * @example we_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        webhookId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "url": "https://hooks.example.com/sluice",
+         *       "enabled": true
+         *     }
+         */
+        'application/json': {
+          /** @description Where events are sent: https on a public host. */
+          url: string;
+          /** @description Types of the events that it is sent. Without any: all, those that may be added later among them. */
+          events?: (
+            | 'submission.completed'
+            | 'submission.partially_failed'
+            | 'submission.failed'
+            | 'submission.rejected'
+            | 'submission.cancelled'
+            | 'submission.expired'
+          )[];
+          description?: string;
+          /**
+           * @description False: nothing is sent.
+           * @default true
+           */
+          enabled?: boolean;
+        };
+      };
+    };
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "url": "https://hooks.example.com/sluice",
+           *       "events": [
+           *         "submission.completed"
+           *       ],
+           *       "description": "CRM",
+           *       "enabled": true,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['Webhook'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  deleteWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Webhook id; for its secret also `callback`, the URLs that submissions name.
+         * @example we_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        webhookId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "url": "https://hooks.example.com/sluice",
+           *       "events": [
+           *         "submission.completed"
+           *       ],
+           *       "description": "CRM",
+           *       "enabled": true,
+           *       "createdAt": "2026-01-05T09:00:00.000Z",
+           *       "updatedAt": "2026-01-05T09:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['Webhook'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  rotateWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Webhook id; for its secret also `callback`, the URLs that submissions name.
+         * @example we_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        webhookId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "overlapHours": 24
+         *     }
+         */
+        'application/json': {
+          /**
+           * @description Hours for which the secret before signs as well.
+           * @default 24
+           */
+          overlapHours?: number;
+        };
+      };
+    };
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "secret": "whsec_YSBzZWNyZXQgb2YgdGhpcnR5LXR3byBieXRlcyAuLi4=",
+           *       "previousUntil": "2026-01-06T09:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookSecret'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  testWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Webhook id; for its secret also `callback`, the URLs that submissions name.
+         * @example we_01KE9Q5XW0V4T3Z8M2N6P7R1SD
+         */
+        webhookId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /** @example {} */
+        'application/json': Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "webhookId": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "eventId": "evt_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0",
+           *       "type": "submission.completed",
+           *       "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "pending",
+           *       "attempts": 1,
+           *       "lastAttempt": {
+           *         "at": "2026-01-05T09:00:09.000Z",
+           *         "durationMs": 212,
+           *         "status": 503,
+           *         "excerpt": "Down for maintenance"
+           *       },
+           *       "nextAttemptAt": "2026-01-05T09:00:14.000Z",
+           *       "createdAt": "2026-01-05T09:00:09.000Z",
+           *       "updatedAt": "2026-01-05T09:00:09.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDelivery'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `webhook_disabled`: The webhook is disabled. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'webhook_disabled';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  listDeliveries: {
+    parameters: {
+      query?: {
+        webhookId?: string;
+        submissionId?: string;
+        state?: 'pending' | 'delivered' | 'given_up' | 'disabled';
+        limit?: number;
+        cursor?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *           "webhookId": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *           "eventId": "evt_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0",
+           *           "type": "submission.completed",
+           *           "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *           "state": "pending",
+           *           "attempts": 1,
+           *           "lastAttempt": {
+           *             "at": "2026-01-05T09:00:09.000Z",
+           *             "durationMs": 212,
+           *             "status": 503,
+           *             "excerpt": "Down for maintenance"
+           *           },
+           *           "nextAttemptAt": "2026-01-05T09:00:14.000Z",
+           *           "createdAt": "2026-01-05T09:00:09.000Z",
+           *           "updatedAt": "2026-01-05T09:00:09.000Z"
+           *         }
+           *       ],
+           *       "nextCursor": null
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDeliveryPage'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_cursor`: The cursor is not one that this list gave. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_cursor';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  getDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Delivery id
+         * @example dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE
+         */
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Found */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "webhookId": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "eventId": "evt_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0",
+           *       "type": "submission.completed",
+           *       "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "pending",
+           *       "attempts": 1,
+           *       "lastAttempt": {
+           *         "at": "2026-01-05T09:00:09.000Z",
+           *         "durationMs": 212,
+           *         "status": 503,
+           *         "excerpt": "Down for maintenance"
+           *       },
+           *       "nextAttemptAt": "2026-01-05T09:00:14.000Z",
+           *       "createdAt": "2026-01-05T09:00:09.000Z",
+           *       "updatedAt": "2026-01-05T09:00:09.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDelivery'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  resendDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /**
+         * @description Delivery id
+         * @example dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE
+         */
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /** @example {} */
+        'application/json': Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "webhookId": "we_01KE9Q5XW0V4T3Z8M2N6P7R1SE",
+           *       "eventId": "evt_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0",
+           *       "type": "submission.completed",
+           *       "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+           *       "state": "pending",
+           *       "attempts": 1,
+           *       "lastAttempt": {
+           *         "at": "2026-01-05T09:00:09.000Z",
+           *         "durationMs": 212,
+           *         "status": 503,
+           *         "excerpt": "Down for maintenance"
+           *       },
+           *       "nextAttemptAt": "2026-01-05T09:00:14.000Z",
+           *       "createdAt": "2026-01-05T09:00:09.000Z",
+           *       "updatedAt": "2026-01-05T09:00:09.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDelivery'];
+        };
+      };
+      /** @description `invalid_request`: The request is not valid. `invalid_json`: The body is not the JSON object that was expected. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'invalid_request' | 'invalid_json';
+          };
+        };
+      };
+      /** @description `unauthorized`: A valid API key is required. */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unauthorized';
+          };
+        };
+      };
+      /** @description `missing_scope`: The API key lacks the scope for this. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'missing_scope';
+          };
+        };
+      };
+      /** @description `not_found`: There is nothing at this path. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'not_found';
+          };
+        };
+      };
+      /** @description `webhook_disabled`: The webhook is disabled. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'webhook_disabled';
+          };
+        };
+      };
+      /** @description `body_too_large`: The request body is too large: upload the file instead. */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'body_too_large';
+          };
+        };
+      };
+      /** @description `too_many_requests`: Too many requests at once. */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'too_many_requests';
+          };
+        };
+      };
+      /** @description `internal_error`: The request could not be processed. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'internal_error';
+          };
+        };
+      };
+      /** @description `unavailable`: A part of the system does not answer at the moment. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'unavailable';
+          };
+        };
+      };
+      /** @description `timed_out`: The request took too long. */
+      504: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'] & {
+            /** @enum {string} */
+            code?: 'timed_out';
+          };
+        };
+      };
+    };
+  };
+  submissionEnded: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same for all attempts. */
+        'webhook-id': string;
+        /** @description When this attempt was made, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description One or more signatures: `v1,` and the base64 of an HMAC-SHA256. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "submission.completed",
+         *       "timestamp": "2026-01-05T09:00:09.000Z",
+         *       "data": {
+         *         "submissionId": "sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD",
+         *         "state": "complete",
+         *         "counts": {
+         *           "total": 200,
+         *           "pending": 0,
+         *           "succeeded": 200,
+         *           "failed": 0,
+         *           "cancelled": 0
+         *         },
+         *         "reference": "customers of January",
+         *         "resultsVersion": 1
+         *       }
+         *     }
+         */
+        'application/json': {
+          type: string;
+          /** Format: date-time */
+          timestamp: string;
+          data: {
+            submissionId?: string;
+            state?: string;
+            counts?: {
+              total: number | null;
+              pending: number;
+              succeeded: number;
+              failed: number;
+              cancelled: number;
+            } | null;
+            reference?: string;
+            resultsVersion?: number;
+            rejection?: {
+              code: string;
+              detail: string;
+            };
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description Gone: the webhook is disabled */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Taken */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Sent again later */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };

@@ -13,6 +13,7 @@ export const fanOutEnvironment = v.object({
   SMALL_QUEUE_URL: shared.SMALL_QUEUE_URL,
   BULK_QUEUE_URL: shared.BULK_QUEUE_URL,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
+  WEBHOOKS_QUEUE_URL: shared.WEBHOOKS_QUEUE_URL,
   /** Files of up to this many records go to the small lane. */
   SMALL_LANE_THRESHOLD: wholeNumber(1),
 });

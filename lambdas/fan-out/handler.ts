@@ -41,6 +41,7 @@ const deps: FanOutDeps = {
   fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
   prepareQueue: createQueueSender(sqs, env.PREPARE_QUEUE_URL, clock),
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
+  webhookQueue: createQueueSender(sqs, env.WEBHOOKS_QUEUE_URL, clock),
   telemetry,
   clock,
   random: Math.random,

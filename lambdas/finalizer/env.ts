@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { readEnvironment, type EnvironmentSource } from '../runtime/environment.ts';
 import { common, shared } from '../runtime/variables.ts';
 
-/** Variables of the function that writes the results and calls back. */
+/** Variables of the function that writes the results and announces them. */
 export const finalizerEnvironment = v.object({
   ...common,
   SUBMISSIONS_TABLE: shared.SUBMISSIONS_TABLE,
@@ -10,6 +10,7 @@ export const finalizerEnvironment = v.object({
   TENANTS_TABLE: shared.TENANTS_TABLE,
   BUCKET: shared.BUCKET,
   FINALIZE_QUEUE_URL: shared.FINALIZE_QUEUE_URL,
+  WEBHOOKS_QUEUE_URL: shared.WEBHOOKS_QUEUE_URL,
 });
 
 export type FinalizerEnvironment = v.InferOutput<typeof finalizerEnvironment>;

@@ -1,7 +1,6 @@
 import { PROVIDERS } from '../../config/providers.ts';
 import recordSchema from '../../config/record.schema.json' with { type: 'json' };
 import { createAdmissionStore } from '../adapters/dynamodb/admission-store.ts';
-import { createCallbackTransport } from '../adapters/http/callback.ts';
 import { createDynamoClient, createS3Client, createSqsClient } from '../adapters/clients.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createObjectStore } from '../adapters/s3/object-store.ts';
@@ -38,7 +37,7 @@ const deps: FinalizeDeps = {
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(createS3Client(), env.BUCKET),
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
-  callbacks: createCallbackTransport(),
+  webhookQueue: createQueueSender(sqs, env.WEBHOOKS_QUEUE_URL, clock),
   schemas: new AcceptedSchemas(submissions, schemaSetOf(recordSchema, PROVIDERS)),
   turns: new PartTurns(clock),
   telemetry,
@@ -49,7 +48,7 @@ const deps: FinalizeDeps = {
 
 const queue = { queue: deps.finalizeQueue, acknowledger: createQueueAcknowledger(sqs, env.FINALIZE_QUEUE_URL, clock) };
 
-/** Writes the results of submissions whose records are all done, and calls back. */
+/** Writes the results of submissions whose records are all done, and announces them. */
 export const handler = sqsHandler({
   telemetry,
   process: async (deliveries, budget) =>

@@ -22,6 +22,7 @@ export const reconcilerEnvironment = v.object({
   PREPARE_DLQ_URL: shared.PREPARE_DLQ_URL,
   FANOUT_DLQ_URL: shared.FANOUT_DLQ_URL,
   FINALIZE_DLQ_URL: shared.FINALIZE_DLQ_URL,
+  WEBHOOKS_DLQ_URL: shared.WEBHOOKS_DLQ_URL,
   SMALL_DLQ_URL: shared.SMALL_DLQ_URL,
   BULK_DLQ_URL: shared.BULK_DLQ_URL,
   /** Whether records that an outage dead-lettered are replayed once every provider works again. */

@@ -60,6 +60,7 @@ const deps: ReconcileDeps = {
     prepare: createQueueDepth(sqs, env.PREPARE_DLQ_URL),
     fanOut: createQueueDepth(sqs, env.FANOUT_DLQ_URL),
     finalize: createQueueDepth(sqs, env.FINALIZE_DLQ_URL),
+    webhooks: createQueueDepth(sqs, env.WEBHOOKS_DLQ_URL),
   },
   finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),
   settings: {

@@ -83,8 +83,8 @@ function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoin
     case 'message_handed_back':
       if (event.level !== 'error') return [];
       return [point(workerOf === undefined ? SERVICE_METRICS.newerMessages : LANE_METRICS.newerMessages, count)];
-    case 'callback_failed':
-      return event.level === 'info' ? [] : [point(SERVICE_METRICS.callbacksFailed, 1)];
+    case 'webhook_ended':
+      return event.outcome === 'given_up' ? [point(SERVICE_METRICS.webhooksGivenUp, 1)] : [];
     case 'unexpected_error':
       return [point(errorMetric(event, workerOf), 1)];
     default: {
@@ -185,6 +185,7 @@ const GAUGES: Readonly<Record<string, MetricDefinition>> = {
   dead_letters_age: LANE_METRICS.deadLettersAge,
   dead_letters_age_prepare: SERVICE_METRICS.prepareDeadLettersAge,
   dead_letters_age_fanOut: SERVICE_METRICS.fanOutDeadLettersAge,
+  dead_letters_age_webhooks: SERVICE_METRICS.webhookDeadLettersAge,
   dead_letters_age_finalize: SERVICE_METRICS.finalizationDeadLettersAge,
   breaker_open: PROVIDER_METRICS.breakerOpen,
   provider_blocked: PROVIDER_METRICS.blocked,

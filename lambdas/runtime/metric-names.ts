@@ -20,6 +20,7 @@ export type Emitter =
   | 'redrive'
   | 'status'
   | 'submit'
+  | 'webhooks'
   | 'worker';
 
 /** A metric, and the functions that emit it: each makes a series of its own. */
@@ -119,6 +120,7 @@ const NOT_WORKERS = [
   'redrive',
   'status',
   'submit',
+  'webhooks',
 ] as const;
 
 /** No dimension beside service and stage. */
@@ -138,7 +140,8 @@ export const SERVICE_METRICS = {
   fanOutsRestarted: count('FanOutsRestarted', 'reconciler'),
   outboxRelayed: count('OutboxRelayed', 'reconciler'),
   ledgerRepaired: count('LedgerRepaired', 'finalizer', 'reconciler'),
-  callbacksFailed: count('CallbacksFailed', 'finalizer'),
+  /** Deliveries that ended without success, after every attempt. */
+  webhooksGivenUp: count('WebhooksGivenUp', 'webhooks'),
   recordsRedriven: count('RecordsRedriven', 'redrive', 'reconciler'),
   /** Defects of ours; calls to AWS that failed; calls that are refused until a person acts. Those of workers are counted by lane. */
   unexpectedErrors: count('UnexpectedErrors', ...NOT_WORKERS),
@@ -147,7 +150,7 @@ export const SERVICE_METRICS = {
   /** Sources that are not what fan-out sent, or records that succeeded without an input: nothing is made of them. */
   unverifiedInputs: count('UnverifiedInputs', 'finalizer', 'reconciler', 'redrive', 'status'),
   /** Messages that only a newer version can read and that were handed back for a quarter of an hour. */
-  newerMessages: count('NewerMessages', 'fan-out', 'finalizer', 'prepare'),
+  newerMessages: count('NewerMessages', 'fan-out', 'finalizer', 'prepare', 'webhooks'),
   /** Runs of the reconciler that came to their end. */
   reconcilerRuns: count('ReconcilerRuns', 'reconciler'),
   /** Measured by the reconciler every minute: open submissions by state. */
@@ -164,6 +167,7 @@ export const SERVICE_METRICS = {
   /** As of the lanes. */
   prepareDeadLettersAge: milliseconds('PrepareDeadLettersAge', 'reconciler'),
   fanOutDeadLettersAge: milliseconds('FanOutDeadLettersAge', 'reconciler'),
+  webhookDeadLettersAge: milliseconds('WebhookDeadLettersAge', 'reconciler'),
   finalizationDeadLettersAge: milliseconds('FinalizationDeadLettersAge', 'reconciler'),
   /** Outcomes beyond the end of a file: anything but 0 is a defect. Of open submissions every time one is looked after, and of those that end. */
   conservationDifference: count('ConservationDifference', 'finalizer', 'reconciler'),

@@ -8,6 +8,7 @@ export const statusEnvironment = v.object({
   SUBMISSIONS_TABLE: shared.SUBMISSIONS_TABLE,
   RECORDS_TABLE: shared.RECORDS_TABLE,
   TENANTS_TABLE: shared.TENANTS_TABLE,
+  WEBHOOKS_TABLE: shared.WEBHOOKS_TABLE,
   BUCKET: shared.BUCKET,
   CORS_ORIGINS: shared.CORS_ORIGINS,
   /** For the estimate of when a submission will be complete. */

@@ -5,6 +5,7 @@ import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createProfileStore } from '../adapters/dynamodb/profile-store.ts';
+import { createWebhookStore } from '../adapters/dynamodb/webhook-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { getDescription } from '../domain/api/openapi.ts';
@@ -13,6 +14,7 @@ import { listRecords } from '../domain/api/records-page.ts';
 import { getRecord } from '../domain/api/records.ts';
 import { getResults } from '../domain/api/results.ts';
 import { getSubmission, listSubmissions } from '../domain/api/status.ts';
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../domain/api/webhook-reads.ts';
 import { createCountsCache } from '../domain/api/counts-cache.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { httpHandler } from '../runtime/http.ts';
@@ -35,6 +37,7 @@ const deps = {
   profiles: createProfileStore(dynamo, env.SUBMISSIONS_TABLE, clock),
   records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
   ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
+  webhooks: createWebhookStore(dynamo, env.WEBHOOKS_TABLE, clock),
   telemetry,
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   objects: createObjectStore(s3, env.BUCKET),
@@ -54,6 +57,10 @@ export const handler = httpHandler({
     getResults: getResults(deps),
     getProfile: getProfile(deps),
     listProfiles: listProfiles(deps),
+    listWebhooks: listWebhooks(deps),
+    getWebhook: getWebhook(deps),
+    listDeliveries: listDeliveries(deps),
+    getDelivery: getDelivery(deps),
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,

@@ -7,11 +7,20 @@ import { createObjectStore } from '../adapters/s3/object-store.ts';
 import { createPresigner } from '../adapters/s3/presigner.ts';
 import { createQueueSender } from '../adapters/queue.ts';
 import { createProfileStore } from '../adapters/dynamodb/profile-store.ts';
+import { createWebhookStore } from '../adapters/dynamodb/webhook-store.ts';
 import { createSubmissionStore } from '../adapters/dynamodb/submission-store.ts';
 import { pacePerSecondOf } from '../domain/api/estimate.ts';
 import { cancelSubmission, createSubmission } from '../domain/api/submissions.ts';
 import { deleteProfile, putProfile } from '../domain/api/profiles.ts';
 import { createUpload } from '../domain/api/uploads.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  putWebhook,
+  resendDelivery,
+  rotateWebhookSecret,
+  testWebhook,
+} from '../domain/api/webhooks.ts';
 import { createCountsCache } from '../domain/api/counts-cache.ts';
 import { AcceptedSchemas, schemaSetOf } from '../domain/submissions/schemas.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
@@ -23,6 +32,7 @@ import { readSubmitEnvironment } from './env.ts';
 const env = readSubmitEnvironment();
 const dynamo = createDynamoClient();
 const s3 = createS3Client();
+const sqs = createSqsClient();
 const telemetry = createTelemetry({
   service: env.POWERTOOLS_SERVICE_NAME,
   stage: env.STAGE,
@@ -41,7 +51,9 @@ const deps = {
   answers: createIdempotencyStore(dynamo, env.IDEMPOTENCY_TABLE, env.RETENTION_DAYS * 86_400),
   objects: createObjectStore(s3, env.BUCKET),
   presigner: createPresigner(s3, env.BUCKET),
-  fanOutQueue: createQueueSender(createSqsClient(), env.FANOUT_QUEUE_URL, clock),
+  fanOutQueue: createQueueSender(sqs, env.FANOUT_QUEUE_URL, clock),
+  webhookQueue: createQueueSender(sqs, env.WEBHOOKS_QUEUE_URL, clock),
+  webhooks: createWebhookStore(dynamo, env.WEBHOOKS_TABLE, clock),
   telemetry,
   clock,
   random: secureRandom,
@@ -71,6 +83,12 @@ export const handler = httpHandler({
     cancelSubmission: cancelSubmission(deps),
     putProfile: putProfile(deps),
     deleteProfile: deleteProfile(deps),
+    createWebhook: createWebhook(deps),
+    putWebhook: putWebhook(deps),
+    deleteWebhook: deleteWebhook(deps),
+    rotateWebhookSecret: rotateWebhookSecret(deps),
+    testWebhook: testWebhook(deps),
+    resendDelivery: resendDelivery(deps),
   },
   corsOrigins: env.CORS_ORIGINS,
   telemetry,

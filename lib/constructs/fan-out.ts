@@ -29,6 +29,7 @@ export interface FanOutProps {
   readonly bulkLane: QueueWithDlq;
   readonly finalizeQueue: QueueWithDlq;
   readonly prepareQueue: QueueWithDlq;
+  readonly webhookQueue: QueueWithDlq;
 }
 
 /** It works in slices far below; the rest is for slices that meet a throttled queue. A crashed slice's message stays hidden for six times as long. */
@@ -67,6 +68,7 @@ export class FanOut extends Construct {
         SMALL_QUEUE_URL: props.smallLane.queue.queueUrl,
         BULK_QUEUE_URL: props.bulkLane.queue.queueUrl,
         FINALIZE_QUEUE_URL: props.finalizeQueue.queue.queueUrl,
+        WEBHOOKS_QUEUE_URL: props.webhookQueue.queue.queueUrl,
         SMALL_LANE_THRESHOLD: String(props.smallLaneThreshold),
       },
       timeoutSeconds: TIMEOUT_SECONDS,
@@ -126,6 +128,8 @@ export class FanOut extends Construct {
       ofKeys('tenant#*'),
     );
     this.fn.allowToReadSources(props.bucket);
+    // The end of a file that is rejected.
+    this.fn.allow('AnnounceEnds', ['sqs:SendMessage'], [props.webhookQueue.queue.queueArn]);
     // Records to their lane, a continuation to its own queue, files to be prepared, and finalization where no record is left to wait for.
     this.fn.allow(
       'SendOn',

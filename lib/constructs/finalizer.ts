@@ -26,12 +26,13 @@ export interface FinalizerProps {
   readonly submissions: ITable;
   readonly records: ITable;
   readonly tenants: ITable;
+  readonly webhookQueue: QueueWithDlq;
 }
 
-/** It works in slices of about a minute; five leave room for a slow reader of callbacks and throttled writes. */
+/** It works in slices of about a minute; five leave room for throttled writes. */
 const TIMEOUT_SECONDS = 300;
 
-/** Writes the results of submissions in which every record has an outcome, and notifies the customer. */
+/** Writes the results of submissions in which every record has an outcome, and announces that they have ended. */
 export class Finalizer extends Construct {
   readonly queue: QueueWithDlq;
   readonly fn: PipelineFunction<typeof finalizerEnvironment>;
@@ -53,7 +54,7 @@ export class Finalizer extends Construct {
     this.fn = new PipelineFunction(this, 'Finalizer', {
       settings: props.settings,
       name: 'finalizer',
-      description: 'Recounts a finished submission, writes its results and calls back',
+      description: 'Recounts a finished submission, writes its results and announces its end',
       schema: finalizerEnvironment,
       environment: {
         SUBMISSIONS_TABLE: props.submissions.tableName,
@@ -61,11 +62,12 @@ export class Finalizer extends Construct {
         TENANTS_TABLE: props.tenants.tableName,
         BUCKET: props.bucket.bucketName,
         FINALIZE_QUEUE_URL: this.queue.queue.queueUrl,
+        WEBHOOKS_QUEUE_URL: props.webhookQueue.queue.queueUrl,
       },
       timeoutSeconds: TIMEOUT_SECONDS,
       // A slice holds a part of 8 MiB of each of its result files, twice for a moment, and the rows of a chunk.
       memoryMb: SLICES_MEMORY_MB.finalizer,
-      // Big results are a chain of continuations; a callback is repeated for hours.
+      // Big results are a chain of continuations.
       sendsToItself: true,
     });
     consumeQueue(this.fn, {
@@ -120,7 +122,7 @@ export class Finalizer extends Construct {
     });
   }
 
-  #grant({ bucket, submissions, records, tenants }: FinalizerProps): void {
+  #grant({ bucket, submissions, records, tenants, webhookQueue }: FinalizerProps): void {
     // Head and ledger in one query; lease, repaired ledger, closing state.
     this.fn.allow('CloseSubmissions', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [submissions.tableArn]);
     // What became of the records, chunk by chunk.
@@ -136,6 +138,7 @@ export class Finalizer extends Construct {
       [bucket.arnForObjects('results/*')],
     );
     this.fn.allowToSeeMissing('SeeMissingResults', bucket, 'results/');
+    this.fn.allow('AnnounceEnds', ['sqs:SendMessage'], [webhookQueue.queue.queueArn]);
     this.fn.allow('ContinueLater', ['sqs:SendMessage'], [this.queue.queue.queueArn]);
   }
 }

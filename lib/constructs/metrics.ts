@@ -61,7 +61,7 @@ export function metricSeries(stageName: string, providerNames: readonly string[]
 }
 
 /** The most that watching a stage may cost: about what its tables and functions cost for some million records. */
-export const MONITORING_CAP_USD = 60;
+export const MONITORING_CAP_USD = 65;
 
 export interface MonitoringCost {
   readonly series: number;

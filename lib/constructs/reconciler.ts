@@ -30,6 +30,7 @@ export interface ReconcilerProps {
   readonly smallLane: QueueWithDlq;
   readonly bulkLane: QueueWithDlq;
   readonly finalizeQueue: QueueWithDlq;
+  readonly webhookQueue: QueueWithDlq;
 }
 
 const INTERVAL = Duration.minutes(1);
@@ -64,6 +65,7 @@ export class Reconciler extends Construct {
         PREPARE_DLQ_URL: props.prepareQueue.dlq.queueUrl,
         FANOUT_DLQ_URL: props.fanOutQueue.dlq.queueUrl,
         FINALIZE_DLQ_URL: props.finalizeQueue.dlq.queueUrl,
+        WEBHOOKS_DLQ_URL: props.webhookQueue.dlq.queueUrl,
         SMALL_DLQ_URL: props.smallLane.dlq.queueUrl,
         BULK_DLQ_URL: props.bulkLane.dlq.queueUrl,
         SUBMISSION_DEADLINE_HOURS: String(props.submissionDeadlineHours),
@@ -131,7 +133,7 @@ export class Reconciler extends Construct {
     this.fn.allow(
       'CountDeadLetters',
       ['sqs:GetQueueAttributes'],
-      [props.prepareQueue, ...working].map(({ dlq }) => dlq.queueArn),
+      [props.prepareQueue, props.webhookQueue, ...working].map(({ dlq }) => dlq.queueArn),
     );
     // Dead letters that nobody can read.
     this.fn.allow('SetApart', ['s3:PutObject'], [props.bucket.arnForObjects('set-apart/*')]);

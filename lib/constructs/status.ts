@@ -3,7 +3,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { statusEnvironment } from '../../lambdas/status/env.ts';
 import { PipelineFunction, type FunctionSettings } from './pipeline-function.ts';
-import { BY_TENANT_INDEX, indexArn, ofKeys } from './tables.ts';
+import { BY_TENANT_INDEX, DELIVERIES_INDEX, indexArn, ofKeys } from './tables.ts';
 
 export interface StatusProps {
   readonly settings: FunctionSettings;
@@ -14,6 +14,7 @@ export interface StatusProps {
   readonly submissions: ITable;
   readonly records: ITable;
   readonly tenants: ITable;
+  readonly webhooks: ITable;
 }
 
 /** Below the API's 29 seconds, so that the answer is the function's; a status may be waited for up to 20 seconds. */
@@ -34,6 +35,7 @@ export class Status extends Construct {
         SUBMISSIONS_TABLE: props.submissions.tableName,
         RECORDS_TABLE: props.records.tableName,
         TENANTS_TABLE: props.tenants.tableName,
+        WEBHOOKS_TABLE: props.webhooks.tableName,
         BUCKET: props.bucket.bucketName,
         CORS_ORIGINS: JSON.stringify(props.corsOrigins),
         PROVIDER_RATES: props.providerRates,
@@ -45,7 +47,7 @@ export class Status extends Construct {
     this.#grant(props);
   }
 
-  #grant({ bucket, submissions, records, tenants }: StatusProps): void {
+  #grant({ bucket, submissions, records, tenants, webhooks }: StatusProps): void {
     // One submission with its ledger; the heads of a list.
     this.fn.allow(
       'ReadSubmissions',
@@ -57,6 +59,14 @@ export class Status extends Construct {
     this.fn.allow('ReadRecords', ['dynamodb:BatchGetItem'], [records.tableArn]);
     // The backlog ahead, for estimates.
     this.fn.allow('ReadBacklog', ['dynamodb:GetItem'], [tenants.tableArn], ofKeys('system'));
+    // Webhooks and their deliveries, without the secrets.
+    this.fn.allow(
+      'ReadWebhooks',
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
+      [webhooks.tableArn],
+      ofKeys('endpoints#*', 'deliveries#*'),
+    );
+    this.fn.allow('ListDeliveries', ['dynamodb:Query'], [indexArn(webhooks, DELIVERIES_INDEX)], ofKeys('deliveries#*'));
     // A record as the customer sent it.
     this.fn.allowToReadSources(bucket);
     // Manifests, and signing downloads.

@@ -18,7 +18,9 @@ export interface SubmitProps {
   readonly submissions: ITable;
   readonly tenants: ITable;
   readonly idempotency: ITable;
+  readonly webhooks: ITable;
   readonly fanOutQueue: QueueWithDlq;
+  readonly webhookQueue: QueueWithDlq;
 }
 
 /** Below the API's 29 seconds: a caller gets our answer and not the gateway's. */
@@ -43,6 +45,8 @@ export class Submit extends Construct {
         TENANTS_TABLE: props.tenants.tableName,
         IDEMPOTENCY_TABLE: props.idempotency.tableName,
         BUCKET: props.bucket.bucketName,
+        WEBHOOKS_TABLE: props.webhooks.tableName,
+        WEBHOOKS_QUEUE_URL: props.webhookQueue.queue.queueUrl,
         FANOUT_QUEUE_URL: props.fanOutQueue.queue.queueUrl,
         CORS_ORIGINS: JSON.stringify(api.corsOrigins),
         MAX_FILE_BYTES: String(limits.maxFileBytes),
@@ -77,7 +81,7 @@ export class Submit extends Construct {
     });
   }
 
-  #grant({ bucket, submissions, tenants, idempotency, fanOutQueue }: SubmitProps): void {
+  #grant({ bucket, submissions, tenants, idempotency, webhooks, fanOutQueue, webhookQueue }: SubmitProps): void {
     // Create once, mark the outbox, write the stop order, read a submission that exists.
     this.fn.allow(
       'AcceptSubmissions',
@@ -103,6 +107,15 @@ export class Submit extends Construct {
     // Signing uploads, storing direct ones, and checking that an upload is there (a head request counts as a read).
     this.fn.allow('KeepUploads', ['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('uploads/*')]);
     this.fn.allowToSeeMissing('SeeMissingUploads', bucket, 'uploads/');
+    // Endpoints of webhooks; deliveries that are tests or sent again; new secrets, of which none is read.
+    this.fn.allow(
+      'ChangeWebhooks',
+      ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      [webhooks.tableArn],
+      ofKeys('endpoints#*', 'deliveries#*'),
+    );
+    this.fn.allow('MakeWebhookSecrets', ['dynamodb:UpdateItem'], [webhooks.tableArn], ofKeys('secrets#*'));
+    this.fn.allow('RequestDeliveries', ['sqs:SendMessage'], [webhookQueue.queue.queueArn]);
     this.fn.allow('RequestFanOut', ['sqs:SendMessage'], [fanOutQueue.queue.queueArn]);
   }
 }

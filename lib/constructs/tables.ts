@@ -15,10 +15,13 @@ export const BY_TENANT_INDEX = 'byTenant';
 /** Open submissions by the time of their next check by the reconciler. */
 export const OPEN_INDEX = 'open';
 
+/** Deliveries of webhooks of a tenant, newest first. */
+export const DELIVERIES_INDEX = 'byCreation';
+
 const { STRING, NUMBER } = dynamodb.AttributeType;
 const TTL_ATTRIBUTE = 'expiresAtSeconds';
 
-/** The five tables. All are billed on demand, since work comes in bursts, and can be restored to any second of the last 35 days. */
+/** The six tables. All are billed on demand, since work comes in bursts, and can be restored to any second of the last 35 days. */
 export class Tables extends Construct {
   /** Head and ledger of every submission. */
   readonly submissions: dynamodb.Table;
@@ -30,6 +33,8 @@ export class Tables extends Construct {
   readonly tenants: dynamodb.Table;
   /** Accepted requests by idempotency key, as Powertools keeps them. */
   readonly idempotency: dynamodb.Table;
+  /** Endpoints of webhooks, their secrets and their deliveries: a kind of partition for each. */
+  readonly webhooks: dynamodb.Table;
 
   constructor(scope: Construct, id: string, { removalPolicy, deletionProtection, encryptionKey }: TablesProps) {
     super(scope, id);
@@ -79,6 +84,18 @@ export class Tables extends Construct {
       partitionKey: { name: 'id', type: STRING },
       timeToLiveAttribute: 'expiration',
       ...common,
+    });
+    this.webhooks = new dynamodb.Table(this, 'Webhooks', {
+      partitionKey: { name: 'owner', type: STRING },
+      sortKey: { name: 'part', type: STRING },
+      timeToLiveAttribute: TTL_ATTRIBUTE,
+      ...common,
+    });
+    this.webhooks.addGlobalSecondaryIndex({
+      indexName: DELIVERIES_INDEX,
+      partitionKey: { name: 'owner', type: STRING },
+      sortKey: { name: 'createdAtMs', type: NUMBER },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
   }
 }

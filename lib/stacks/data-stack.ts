@@ -25,6 +25,7 @@ export interface Stores {
   readonly providers: ITable;
   readonly tenants: ITable;
   readonly idempotency: ITable;
+  readonly webhooks: ITable;
   readonly providersSecret: ISecret;
 }
 
@@ -65,6 +66,7 @@ export class DataStack extends Stack {
       providers: tables.providers,
       tenants: tables.tenants,
       idempotency: tables.idempotency,
+      webhooks: tables.webhooks,
     };
     this.alarmTopic = new AlarmTopic(this, 'Alarms', { email: stage.alarms.email, removalPolicy }).topic;
     this.#addOutputs();

@@ -22,6 +22,7 @@ import { StandIns } from '../constructs/stand-ins.ts';
 import { Preview } from '../constructs/preview.ts';
 import { Status } from '../constructs/status.ts';
 import { Submit } from '../constructs/submit.ts';
+import { Webhooks } from '../constructs/webhooks.ts';
 import { refuseToDeployPlaceholders } from '../placeholders.ts';
 import type { DataStack } from './data-stack.ts';
 
@@ -51,7 +52,12 @@ export class PipelineStack extends Stack {
       contractAgeSeconds: stage.contractAgeSeconds,
     };
 
-    const finalizer = new Finalizer(this, 'Finalization', { ...common, maxConcurrency: stage.finalizerConcurrency });
+    const webhookQueue = new Webhooks(this, 'Webhooks', common).queue;
+    const finalizer = new Finalizer(this, 'Finalization', {
+      ...common,
+      webhookQueue,
+      maxConcurrency: stage.finalizerConcurrency,
+    });
     const names = providers.map(({ name }) => name);
     const baseUrls =
       data.standInCredential === undefined
@@ -80,6 +86,7 @@ export class PipelineStack extends Stack {
       ...common,
       ...lanes,
       prepareQueue,
+      webhookQueue,
       maxConcurrency: stage.fanOutConcurrency,
       smallLaneThreshold: limits.smallLaneThreshold,
     });
@@ -99,6 +106,7 @@ export class PipelineStack extends Stack {
       ...common,
       ...lanes,
       prepareQueue,
+      webhookQueue,
       fanOutQueue: fanOut.queue,
       submissionDeadlineHours,
       laneVisibilitySeconds: laneProps.capacity.visibilityTimeoutSeconds,
@@ -111,8 +119,8 @@ export class PipelineStack extends Stack {
       encryptionKey: data.key,
       alarms,
       authorizer: new Authorizer(this, 'Authorization', { ...common, cacheSeconds: stage.api.authorizerCacheSeconds }),
-      submit: new Submit(this, 'Submission', { ...common, fanOutQueue: fanOut.queue }),
       preview: new Preview(this, 'Previews', common),
+      submit: new Submit(this, 'Submission', { ...common, webhookQueue, fanOutQueue: fanOut.queue }),
       status: new Status(this, 'Status', {
         ...common,
         corsOrigins: stage.api.corsOrigins,
@@ -136,6 +144,7 @@ export class PipelineStack extends Stack {
         'fan-out': fanOut.queue,
         prepare: prepareQueue,
         finalization: finalizer.queue,
+        webhooks: webhookQueue,
       },
       tables: tablesOf(data),
     });
@@ -166,6 +175,7 @@ const tablesOf = ({ stores }: DataStack): ITable[] => [
   stores.providers,
   stores.tenants,
   stores.idempotency,
+  stores.webhooks,
 ];
 
 /** One value of every provider, as JSON for a variable. */

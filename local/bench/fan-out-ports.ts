@@ -86,6 +86,7 @@ export function createFanOutPorts(path: string, lane: QueueSender = { send: asyn
     lanes: { small: counted, bulk: counted },
     fanOutQueue: nowhere,
     prepareQueue: nowhere,
+    webhookQueue: nowhere,
     finalizeQueue: nowhere,
     telemetry: { emit: () => undefined },
     clock,

@@ -60,7 +60,7 @@ export function createFinalizePorts(
     objects: { ...objects, read: async (_source, fromByte) => createReadStream(path, { start: fromByte }) },
     admission: port<FinalizeDeps['admission']>('admission', { clearOpenWork: async () => undefined }),
     finalizeQueue: { send: async () => [] },
-    callbacks: port<FinalizeDeps['callbacks']>('callbacks', {}),
+    webhookQueue: { send: async () => [] },
     turns,
     telemetry: { emit: () => undefined },
     clock,

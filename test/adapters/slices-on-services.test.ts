@@ -64,6 +64,7 @@ describe('fan-out and finalization over the services', () => {
       lanes: { small: lane.queue, bulk: lane.queue },
       fanOutQueue: lane.queue,
       prepareQueue: lane.queue,
+      webhookQueue: finalizeQueue.queue,
       settings: { ...FAN_OUT_DEFAULTS, checkpointRecords: 250 },
     };
     await fanOutSlice(fanOutDeps, about, budget);
@@ -86,7 +87,7 @@ describe('fan-out and finalization over the services', () => {
     const [request] = await receiveAll(finalizeQueue.queue, 1);
     const finalizeDeps = {
       ...common,
-      callbacks: { request: async () => Promise.reject(new Error('There is no callback.')) },
+      webhookQueue: lane.queue,
       schemas,
       turns: new PartTurns(common.clock),
       settings: { ...FINALIZE_DEFAULTS, partChunks: 1 },

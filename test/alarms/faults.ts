@@ -119,7 +119,7 @@ export const oldDeadLetters: Arrangement = ({ simulation, from }) => {
   simulation.at(from, async () => {
     const sinceMs = simulation.scheduler.now() - 8 * DAY_MS;
     const note = { sinceMs, seenMs: simulation.scheduler.now() };
-    const waiting = { small: note, bulk: note, prepare: note, fanOut: note, finalize: note };
+    const waiting = { small: note, bulk: note, prepare: note, fanOut: note, finalize: note, webhooks: note };
     await simulation.world.admission.saveDeadLetters({ waiting });
   });
 };

@@ -22,6 +22,7 @@ export const FUNCTIONS = {
   prepare: { service: 'prepare' },
   fanOut: { service: 'fan-out' },
   finalize: { service: 'finalizer' },
+  webhooks: { service: 'webhooks' },
   reconciler: { service: 'reconciler' },
   redrive: { service: 'redrive' },
   submit: { service: 'submit' },
@@ -47,6 +48,7 @@ const QUEUE_PLACES: Readonly<Record<QueueName, string>> = {
   small: 'SmallLane/Records',
   bulk: 'BulkLane/Records',
   finalize: 'Finalization/Requests',
+  webhooks: 'Webhooks/Requests',
 };
 
 /** Messages that a queue holds beside those that the simulation knows of. */
@@ -176,6 +178,7 @@ function functionsOf(stage: SynthesizedStage): Record<FunctionKind, DeployedFunc
     prepare: find('prepare'),
     fanOut: find('fanOut'),
     finalize: find('finalize'),
+    webhooks: find('webhooks'),
     reconciler: find('reconciler'),
     redrive: find('redrive'),
     submit: find('submit'),

@@ -59,7 +59,16 @@ async function arrange(): Promise<KnownIds> {
   await fetch(upload.url, { method: upload.method, headers: upload.headers, body: 'record_id,name\n1,a\n' });
   const { data: submission } = await client.POST('/v1/submissions', { body: { uploadId: upload.uploadId } });
   if (submission === undefined) throw new Error('The API accepts no submission for this key.');
-  return { uploads: [upload.uploadId], submissions: [submission.id] };
+  const { data: webhook } = await client.POST('/v1/webhooks', { body: { url: 'https://hooks.sluice.example/events' } });
+  const params = { path: { webhookId: webhook?.id ?? '' } };
+  const { data: delivery } = await client.POST('/v1/webhooks/{webhookId}/test', { params, body: {} });
+  if (!webhook || !delivery) throw new Error('The API makes no webhook.');
+  return {
+    uploads: [upload.uploadId],
+    submissions: [submission.id],
+    webhooks: [webhook.id],
+    deliveries: [delivery.id],
+  };
 }
 
 async function send(call: FuzzCall): Promise<{ status: number; problem?: string }> {

@@ -146,6 +146,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       'FanOutDeadLettersAge',
       'FinalizationDeadLettersAge',
       'PrepareDeadLettersAge',
+      'WebhookDeadLettersAge',
     ]);
     // Ages count from the move, expiry from the sending: two days are left even to what had waited for as long as it could.
     for (const { properties } of expiring)
@@ -164,7 +165,8 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       } else {
         const [age] = watching('ApproximateAgeOfOldestMessage', id);
         const { small, bulk } = stage.contractAgeSeconds;
-        expect(age?.properties.Threshold).toBe(id.startsWith('BulkLane') ? bulk : small);
+        const promised = id.startsWith('Webhooks') ? 1_800 : small;
+        expect(age?.properties.Threshold).toBe(id.startsWith('BulkLane') ? bulk : promised);
         expect(watching('ApproximateNumberOfMessagesNotVisible', id)[0]?.properties.Threshold).toBe(96_000);
       }
     }
@@ -172,7 +174,7 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
 
   it('watch every function for errors, throttles and its timeout', () => {
     const functions = resources.filter(({ type }) => type === 'AWS::Lambda::Function');
-    expect(functions).toHaveLength(11);
+    expect(functions).toHaveLength(12);
     for (const { id, properties } of functions) {
       expect(watching('Errors', id)).toHaveLength(1);
       expect(watching('Throttles', id)).toHaveLength(1);
@@ -187,7 +189,17 @@ describe.each([dev, prod])('the alarms of $name', (stage) => {
       alarms.flatMap(({ properties: { metrics } }) =>
         metrics.filter((metric) => metric.name === name).map(({ dimensions }) => dimensions['service']),
       );
-    const functions = ['fan-out', 'finalizer', 'prepare', 'preview', 'reconciler', 'redrive', 'status', 'submit'];
+    const functions = [
+      'fan-out',
+      'finalizer',
+      'prepare',
+      'preview',
+      'reconciler',
+      'redrive',
+      'status',
+      'submit',
+      'webhooks',
+    ];
     expect(watched('UnexpectedErrors')).toEqual(expect.arrayContaining(functions));
     expect(watched('DependencyFailures')).toEqual(expect.arrayContaining(functions));
     expect(watched('Misconfigurations')).toEqual(expect.arrayContaining(functions));

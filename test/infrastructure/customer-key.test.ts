@@ -20,7 +20,7 @@ describe('with a key of the customer', () => {
         .ofType('AWS::SecretsManager::Secret', v.object({ KmsKeyId: v.unknown() }))
         .map((secret) => secret.properties.KmsKeyId),
     ];
-    expect(keys.map((key) => customer.referenced(key))).toEqual(Array.from({ length: 5 + 10 + 1 }, () => keyId));
+    expect(keys.map((key) => customer.referenced(key))).toEqual(Array.from({ length: 6 + 12 + 1 }, () => keyId));
     const files = customer.resources.find(({ id }) => id.startsWith('FilesBucket') && !id.includes('Policy'));
     expect(JSON.stringify(files?.properties['BucketEncryption'])).toContain(keyId);
   });
@@ -28,7 +28,7 @@ describe('with a key of the customer', () => {
   it('logs are encrypted by it, which its policy lets the service do for log groups of this account only', () => {
     const groups = customer.ofType('AWS::Logs::LogGroup', v.object({ KmsKeyId: v.unknown() }));
     expect(groups.map(({ properties }) => customer.referenced(properties.KmsKeyId))).toEqual(
-      Array.from({ length: 11 + 1 }, () => keyId),
+      Array.from({ length: 12 + 1 }, () => keyId),
     );
     const policy = v.object({ KeyPolicy: v.object({ Statement: v.array(v.record(v.string(), v.unknown())) }) });
     const [key] = customer.ofType('AWS::KMS::Key', policy).filter(({ id }) => id === keyId);
@@ -41,7 +41,7 @@ describe('with a key of the customer', () => {
 
   it('the functions need no right to the key: they use it through the services', () => {
     const policies = customer.resources.filter(({ type }) => type === 'AWS::IAM::Policy');
-    expect(policies).toHaveLength(11);
+    expect(policies).toHaveLength(12);
     expect(JSON.stringify(policies)).not.toContain('kms:');
     const key = customer.resources.find(({ id }) => id === keyId);
     expect(JSON.stringify(key?.properties['KeyPolicy'])).toContain('"kms:CallerAccount":{"Ref":"AWS::AccountId"}');

@@ -54,7 +54,7 @@ describe('what holds data', () => {
   it('is all in the data stack, which nothing else shares', () => {
     for (const stage of ['dev', 'prod'] as const) {
       expect(new Set(statefulOf(stage).map(({ stack }) => stack))).toEqual(new Set(['data']));
-      expect(statefulOf(stage)).toHaveLength(10);
+      expect(statefulOf(stage)).toHaveLength(11);
     }
   });
 

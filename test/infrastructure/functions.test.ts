@@ -9,6 +9,7 @@ import { PipelineFunction } from '../../lib/constructs/pipeline-function.ts';
 import { authorizerEnvironment } from '../../lambdas/authorizer/env.ts';
 import { fanOutEnvironment } from '../../lambdas/fan-out/env.ts';
 import { finalizerEnvironment } from '../../lambdas/finalizer/env.ts';
+import { webhooksEnvironment } from '../../lambdas/webhooks/env.ts';
 import { PACE_SHARE } from '../../lambdas/domain/providers/config.ts';
 import { previewEnvironment } from '../../lambdas/preview/env.ts';
 import { reconcilerEnvironment } from '../../lambdas/reconciler/env.ts';
@@ -44,6 +45,7 @@ const SCHEMAS = {
   preview: previewEnvironment,
   reconciler: reconcilerEnvironment,
   redrive: redriveEnvironment,
+  webhooks: webhooksEnvironment,
 };
 const schemas = new Map(Object.entries(SCHEMAS));
 const nameOf = ({ Environment }: v.InferOutput<typeof functionSchema>) => Environment.Variables.POWERTOOLS_SERVICE_NAME;
@@ -98,6 +100,7 @@ describe.each([dev, prod])('the functions of $name', (stage) => {
       'fan-out',
       'finalizer',
       'prepare',
+      'webhooks',
       'worker',
       'worker',
     ]);

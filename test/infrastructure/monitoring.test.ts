@@ -75,7 +75,7 @@ describe.each([dev, prod])('the dashboard of $name', (stage) => {
   it('shows every function and every queue', () => {
     const text = JSON.stringify(widgets);
     const shown = synthesized.resources.filter(({ type }) => /^AWS::(?:Lambda::Function|SQS::Queue)$/.test(type));
-    expect(shown).toHaveLength(11 + 10);
+    expect(shown).toHaveLength(12 + 12);
     expect(shown.filter(({ id }) => !text.includes(id))).toEqual([]);
   });
 });
@@ -215,7 +215,7 @@ describe('queries', () => {
       SAVED_QUERIES.map(({ name }) => `sluice-prod/${name}`),
     );
     for (const { properties } of definitions) {
-      expect(properties.LogGroupNames).toHaveLength(properties.Name.endsWith('of the API') ? 1 : 11);
+      expect(properties.LogGroupNames).toHaveLength(properties.Name.endsWith('of the API') ? 1 : 12);
     }
   });
 });

@@ -40,10 +40,10 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
   const dlqs = queues.filter(({ id }) => dlqIds.includes(id));
   const working = queues.filter(({ id }) => !dlqIds.includes(id));
 
-  it('are five to work on, each with a dead-letter queue of its own', () => {
-    expect(working).toHaveLength(5);
-    expect(dlqs).toHaveLength(5);
-    expect(new Set(dlqIds).size).toBe(5);
+  it('are six to work on, each with a dead-letter queue of its own', () => {
+    expect(working).toHaveLength(6);
+    expect(dlqs).toHaveLength(6);
+    expect(new Set(dlqIds).size).toBe(6);
   });
 
   it.each(working)('$id gives a message up after as many receives as the worker counts on', ({ properties }) => {
@@ -92,9 +92,9 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
     }
   });
 
-  it('of files and results keep enough messages of one tenant in flight for SQS to let others go first', () => {
-    const ofSlices = eventSources.filter(({ queue }) => /^(FanOut|Finalization)/.test(queue?.id ?? ''));
-    expect(ofSlices).toHaveLength(2);
+  it('of files, results and webhooks keep enough messages of one tenant in flight for SQS to let others go first', () => {
+    const ofSlices = eventSources.filter(({ queue }) => /^(FanOut|Finalization|Webhooks)/.test(queue?.id ?? ''));
+    expect(ofSlices).toHaveLength(3);
     for (const { BatchSize, ScalingConfig } of ofSlices) {
       // Also while one invocation has just ended.
       expect((ScalingConfig.MaximumConcurrency - 1) * BatchSize).toBeGreaterThan(30);
@@ -107,7 +107,7 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
     }
   });
 
-  it('of files and results are worked ten at a time, those to be prepared one at a time, those of records in batches', () => {
+  it('of files, results and webhooks are worked ten at a time, those to be prepared one at a time, those of records in batches', () => {
     const sizes = new Map(
       eventSources.map(({ queue, BatchSize }) => [queue?.id.replace(/Queue\w{8}$/, ''), BatchSize]),
     );
@@ -115,6 +115,7 @@ describe.each([dev, prod])('the queues of $name', (stage) => {
       FanOutRequests: 10,
       FinalizationRequests: 10,
       PrepareRequests: 1,
+      WebhooksRequests: 10,
       SmallLaneRecords: stage.worker.batchSize,
       BulkLaneRecords: stage.worker.batchSize,
     });

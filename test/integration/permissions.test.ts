@@ -7,8 +7,26 @@ import { assemblyWithout, call, clientOf, ended, SAMPLE, waitFor } from './suppo
 /** The main path sends text as it is. */
 const UNPACKED = 'files that must be unpacked or decoded first';
 
+/** The main path makes no webhooks; the test of webhooks does, and meets no denial. */
+const BY_WEBHOOKS = 'webhooks and their deliveries';
+const WEBHOOKS_BESIDE: readonly (readonly [string, readonly string[], string])[] = [
+  [
+    'submit ChangeWebhooks',
+    ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+    BY_WEBHOOKS,
+  ],
+  ['submit MakeWebhookSecrets', ['dynamodb:UpdateItem'], BY_WEBHOOKS],
+  ['submit RequestDeliveries', ['sqs:SendMessage'], BY_WEBHOOKS],
+  ['status ReadWebhooks', ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], BY_WEBHOOKS],
+  ['status ListDeliveries', ['dynamodb:Query'], BY_WEBHOOKS],
+  ['webhooks FindEndpoints', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], BY_WEBHOOKS],
+  ['webhooks SignDeliveries', ['dynamodb:GetItem'], BY_WEBHOOKS],
+  ['webhooks TrackDeliveries', ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], BY_WEBHOOKS],
+  ['webhooks TryAgainLater', ['sqs:SendMessage'], BY_WEBHOOKS],
+];
+
 /** What functions may do that nothing on the main path needs, and what does: replay, and the repair of what went wrong. */
-const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], because: string][] = [
+const BESIDE_THE_MAIN_PATH: readonly (readonly [what: string, actions: readonly string[], because: string])[] = [
   ['submit AcceptSubmissions', ['dynamodb:Query'], 'cancelling, and repeating what stands, answer with counts'],
   [
     'submit RepeatAnswers',
@@ -22,7 +40,9 @@ const BESIDE_THE_MAIN_PATH: readonly [what: string, actions: readonly string[], 
   ],
   ['worker * ShareProviders', ['dynamodb:GetItem'], 'a reservation that was refused is looked at'],
   ['worker * WriteOutcomes', ['dynamodb:GetItem'], 'a row that was refused is looked at'],
-  ['finalizer ContinueLater', ['sqs:SendMessage'], 'results that take more than one slice, callbacks'],
+  ['finalizer ContinueLater', ['sqs:SendMessage'], 'results that take more than one slice'],
+  ['fan-out AnnounceEnds', ['sqs:SendMessage'], 'files that are rejected'],
+  ...WEBHOOKS_BESIDE,
   ['finalizer WriteResults', ['s3:AbortMultipartUpload', 's3:GetObject'], 'large results: given up, continued'],
   ['reconciler MoveOn', ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], 'only for what is overdue'],
   [

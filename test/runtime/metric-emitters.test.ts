@@ -68,6 +68,8 @@ const OUTCOMES: readonly (string | undefined)[] = [
   'dead_letters_age_prepare',
   'dead_letters_age_fanOut',
   'dead_letters_age_finalize',
+  'dead_letters_age_webhooks',
+  'given_up',
   'stalled_results',
   'breaker_open',
   'provider_blocked',
@@ -119,10 +121,9 @@ describe('the functions that are said to emit a metric', () => {
   });
 
   it('are all that can: no series is forgotten', () => {
-    // The reconciler ends records by few of their outcomes and takes messages off no queue of slices, and the fan-out asks for a
-    // callback that the finalizer makes. Previews may take their time and are never counted as slow.
+    // The reconciler ends records by few of their outcomes and takes messages off no queue of slices. Previews may take their time and are never counted as slow.
     const SHARED =
-      /^NewerMessages by reconciler$|^(?:Records(?:Failed|DeadLettered)|RecordAge) by reconciler$|^CallbacksFailed by fan-out$|^SlowAnswers by preview$/;
+      /^NewerMessages by reconciler$|^(?:Records(?:Failed|DeadLettered)|RecordAge) by reconciler$|^SlowAnswers by preview$/;
     const forgotten = METRICS.flatMap(({ name, by }) =>
       FUNCTIONS.filter(
         (candidate) =>

@@ -50,6 +50,7 @@ const BULK_DLQ = 'BulkLane/Records/Dlq';
 const FAN_OUT = 'FanOut/Requests/Queue';
 const PREPARE = 'PrepareRequests/Queue';
 const FINALIZE = 'Finalization/Requests/Queue';
+const WEBHOOKS = 'Webhooks/Requests/Queue';
 const consume = (queue: string): string[] => [`Receive ${queue}`, `Delete ${queue}`];
 const drain = (queue: string): string[] => [...consume(queue), `ChangeVisibility ${queue}`];
 
@@ -73,18 +74,27 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'GetObject uploads/',
     'List uploads/',
     `Send ${FAN_OUT}`,
+    `Send ${WEBHOOKS}`,
+    ...['endpoints#', 'deliveries#'].flatMap((kind) =>
+      ['Get', 'Put', 'Query', 'Update'].map((action) => `${action} Webhooks ${kind}`),
+    ),
+    'Update Webhooks secrets#',
   ],
   preview: ['Get Tenants system', 'GetObject uploads/', 'List uploads/'],
   status: [
     ...['Get', 'BatchGet', 'Query'].map((action) => `${action} Submissions`),
     'Query Submissions/byTenant',
     'BatchGet Records',
+    ...['endpoints#', 'deliveries#'].flatMap((kind) =>
+      ['Get', 'BatchGet', 'Query'].map((action) => `${action} Webhooks ${kind}`),
+    ),
+    'Query Webhooks/byCreation',
     'Get Tenants system',
     ...['results/', 'uploads/', 'prepared/'].flatMap((prefix) => [`GetObject ${prefix}`, `List ${prefix}`]),
   ],
   'fan-out': [
     ...consume(FAN_OUT),
-    ...[PREPARE, FAN_OUT, SMALL, BULK, FINALIZE].map((queue) => `Send ${queue}`),
+    ...[PREPARE, FAN_OUT, SMALL, BULK, FINALIZE, WEBHOOKS].map((queue) => `Send ${queue}`),
     ...['Get', 'Query', 'Update'].map((action) => `${action} Submissions`),
     ...['BatchGet', 'Update'].map((action) => `${action} Tenants tenant#`),
     'GetObject uploads/',
@@ -108,6 +118,7 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
   finalizer: [
     ...consume(FINALIZE),
     `Send ${FINALIZE}`,
+    `Send ${WEBHOOKS}`,
     ...['Get', 'Update'].map((action) => `${action} Submissions`),
     'Query Records',
     'Update Tenants tenant#',
@@ -136,6 +147,13 @@ const REACHES: Readonly<Record<string, readonly string[]>> = {
     'PutObject set-apart/',
     'PutObject once set-apart/',
     'CreateMultipart set-apart/',
+  ],
+  webhooks: [
+    ...consume(WEBHOOKS),
+    `Send ${WEBHOOKS}`,
+    ...['Get', 'Query', 'Update'].map((action) => `${action} Webhooks endpoints#`),
+    'Get Webhooks secrets#',
+    ...['Get', 'Put', 'Update'].map((action) => `${action} Webhooks deliveries#`),
   ],
   redrive: [
     ...drain(SMALL_DLQ),
@@ -208,14 +226,18 @@ const onQueue = ([path, QueueUrl]: [string, string]): Attempt[] => [
   [`Purge ${path}`, async ({ sqs }) => sqs.send(new PurgeQueueCommand({ QueueUrl }))],
 ];
 
-/** Keys that items of a table may have, by table: those of the tenants table are of three kinds. */
-const PARTITIONS: Readonly<Record<string, readonly string[]>> = { Tenants: ['key#', 'tenant#', 'system'] };
+/** Keys that items of a table may have, by table: those of the tenants and webhooks tables are of three kinds. */
+const PARTITIONS: Readonly<Record<string, readonly string[]>> = {
+  Tenants: ['key#', 'tenant#', 'system'],
+  Webhooks: ['endpoints#', 'secrets#', 'deliveries#'],
+};
 const KEYS: Readonly<Record<string, (partition: string) => Record<string, { S: string } | { N: string }>>> = {
   Submissions: () => ({ submissionId: { S: 'sub_1' }, part: { S: 'head' } }),
   Records: () => ({ chunkKey: { S: 'sub_1#0' }, recordNo: { N: '1' } }),
   Providers: () => ({ provider: { S: 'company' } }),
   Tenants: (partition) => ({ pk: { S: partition.endsWith('#') ? `${partition}1` : partition } }),
   Idempotency: () => ({ id: { S: '1' } }),
+  Webhooks: (partition) => ({ owner: { S: `${partition}1` }, part: { S: '1' } }),
 };
 
 function onTable([path, TableName]: [string, string]): Attempt[] {
@@ -223,7 +245,7 @@ function onTable([path, TableName]: [string, string]): Attempt[] {
   const scan: Attempt = [`Scan ${table}`, async ({ dynamo }) => dynamo.send(new ScanCommand({ TableName }))];
   return [
     scan,
-    ...['byTenant', 'open'].flatMap((index) => (table === 'Submissions' ? onIndex(TableName, index) : [])),
+    ...INDEXES.filter(({ of }) => of === table).flatMap((index) => onIndex(TableName, index)),
     ...(PARTITIONS[table] ?? ['']).flatMap((partition) => {
       const on = (action: string): string => `${action} ${table} ${partition}`.trim();
       const Key = KEYS[table]?.(partition) ?? {};
@@ -256,18 +278,23 @@ function onTable([path, TableName]: [string, string]): Attempt[] {
   ];
 }
 
-function onIndex(TableName: string, IndexName: string): Attempt[] {
-  const names = { byTenant: 'tenantId', open: 'openShard' };
+const INDEXES = [
+  { of: 'Submissions', name: 'byTenant', key: 'tenantId', value: 'acme' },
+  { of: 'Submissions', name: 'open', key: 'openShard', value: 'acme' },
+  { of: 'Webhooks', name: 'byCreation', key: 'owner', value: 'deliveries#1' },
+];
+
+function onIndex(TableName: string, { of, name: IndexName, key, value }: (typeof INDEXES)[number]): Attempt[] {
   const query = {
     TableName,
     IndexName,
     KeyConditionExpression: '#k = :k',
-    ExpressionAttributeNames: { '#k': IndexName === 'open' ? names.open : names.byTenant },
-    ExpressionAttributeValues: { ':k': { S: 'acme' } },
+    ExpressionAttributeNames: { '#k': key },
+    ExpressionAttributeValues: { ':k': { S: value } },
   };
   return [
-    [`Query Submissions/${IndexName}`, async ({ dynamo }) => dynamo.send(new QueryCommand(query))],
-    [`Scan Submissions/${IndexName}`, async ({ dynamo }) => dynamo.send(new ScanCommand({ TableName, IndexName }))],
+    [`Query ${of}/${IndexName}`, async ({ dynamo }) => dynamo.send(new QueryCommand(query))],
+    [`Scan ${of}/${IndexName}`, async ({ dynamo }) => dynamo.send(new ScanCommand({ TableName, IndexName }))],
   ];
 }
 
@@ -335,7 +362,7 @@ describe('a function that somebody broke into', () => {
     await Promise.all(functions.map(async (fn) => reached.set(nameOf(fn), await reachOf(fn))));
   });
 
-  test('is one of ten, and tries more than a hundred things', () => {
+  test('is one of eleven, and tries more than a hundred things', () => {
     expect([...reached.keys()].toSorted()).toEqual(Object.keys(REACHES).toSorted());
     expect(everything().length).toBeGreaterThan(100);
   });

@@ -11,10 +11,12 @@ import type { HttpTransport } from '../../lambdas/domain/providers/ports.ts';
 import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import type { Converter } from '../../lambdas/domain/prepare/ports.ts';
 import { PREPARE_DEFAULTS, prepareSlice, type PrepareDeps } from '../../lambdas/domain/prepare/prepare-slice.ts';
-import { parseFanOutMessage, parseFinalizeMessage } from '../../lambdas/domain/queues/messages.ts';
+import { parseFanOutMessage, parseFinalizeMessage, parseWebhookMessage } from '../../lambdas/domain/queues/messages.ts';
 import type { Delivery } from '../../lambdas/domain/queues/ports.ts';
 import { RECONCILE_DEFAULTS, type ReconcileDeps } from '../../lambdas/domain/reconcile/deps.ts';
 import { reconcile } from '../../lambdas/domain/reconcile/reconcile.ts';
+import { WEBHOOK_DEFAULTS } from '../../lambdas/domain/webhooks/deps.ts';
+import { handleWebhookMessage } from '../../lambdas/domain/webhooks/handle.ts';
 import { AcceptedSchemas, schemaSetOf } from '../../lambdas/domain/submissions/schemas.ts';
 import { redrive } from '../../lambdas/domain/redrive/redrive.ts';
 import { REDRIVE_DEFAULTS, type RedriveDeps, type RedriveReport } from '../../lambdas/domain/redrive/run.ts';
@@ -35,6 +37,8 @@ const STRICTER = { record: { ...recordSchema, required: ['vat_number'] }, respon
 
 export const SLICE_TIMEOUT_MS = 180_000;
 export const PREPARE_TIMEOUT_MS = 900_000;
+export const WEBHOOKS_TIMEOUT_MS = 30_000;
+const RECEIVER_MS = 100;
 const RECONCILE_TIMEOUT_MS = 55_000;
 const REDRIVE_TIMEOUT_MS = 300_000;
 export const visibilityMs = (timeoutMs: number): number => 6 * timeoutMs;
@@ -55,9 +59,16 @@ export interface FunctionOptions {
 export type QueueFunction = (deliveries: readonly Delivery[], budget: TimeBudget) => Promise<readonly string[]>;
 
 const common = ({ ports, clock, isEarly }: Environment, { telemetry, random }: FunctionOptions) => {
-  const { prepare: prepareQueue, fanOut: fanOutQueue, small, bulk, finalize: finalizeQueue } = ports.queues.live;
+  const {
+    prepare: prepareQueue,
+    fanOut: fanOutQueue,
+    small,
+    bulk,
+    finalize: finalizeQueue,
+    webhooks: webhookQueue,
+  } = ports.queues.live;
   const schemas = new AcceptedSchemas(ports.submissions, isEarly ? STRICTER : SCHEMAS);
-  const queues = { prepareQueue, fanOutQueue, finalizeQueue, lanes: { small, bulk } };
+  const queues = { prepareQueue, fanOutQueue, finalizeQueue, webhookQueue, lanes: { small, bulk } };
   return { ...ports, ...queues, schemas, telemetry, clock, random };
 };
 
@@ -105,14 +116,28 @@ export function prepareOf(environment: Environment, options: FunctionOptions): Q
 }
 
 export function finalizerOf(environment: Environment, options: FunctionOptions): QueueFunction {
-  const { transport } = options;
   const queue = environment.ports.queues.live.finalize;
   const settings = { ...FINALIZE_DEFAULTS, partChunks: 1, largePartChunks: 1, largePartsAtOnce: 1 };
   const shared = common(environment, options);
-  const deps = { ...shared, callbacks: transport, turns: new PartTurns(shared.clock), settings };
+  const deps = { ...shared, turns: new PartTurns(shared.clock), settings };
   return async (deliveries, budget) =>
     eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
       finalizeSlice(deps, parseFinalizeMessage(body), budget),
+    );
+}
+
+/** Every endpoint takes what it is sent. */
+export function webhooksOf(environment: Environment, options: FunctionOptions): QueueFunction {
+  const shared = common(environment, options);
+  const { webhookQueue: queue } = shared;
+  const transport = environment.transport(async () => {
+    await shared.clock.sleep(RECEIVER_MS);
+    return { kind: 'response', status: 204, headers: {}, body: new Uint8Array(), truncated: false };
+  });
+  const deps = { ...shared, transport, settings: WEBHOOK_DEFAULTS };
+  return async (deliveries) =>
+    eachDelivery({ ...deps, queue, acknowledger: queue }, deliveries, async (body) =>
+      handleWebhookMessage(deps, parseWebhookMessage(body)),
     );
 }
 

@@ -1,6 +1,7 @@
 import { readManifest } from '../../lambdas/domain/finalize/manifest.ts';
 import { outcomeAt, tally } from '../../lambdas/domain/ledger/ledger.ts';
 import { stoppedRow } from '../../lambdas/domain/ledger/stopped-row.ts';
+import { eventIdOf } from '../../lambdas/domain/webhooks/announce.ts';
 import { chunkOf, isOpen, isTerminal, offsetOf, type RecordRow, type Submission } from '../../lambdas/domain/model.ts';
 import type { MemoryWorld } from '../support/memory/index.ts';
 import { recordName } from './files.ts';
@@ -50,8 +51,26 @@ export async function checkOutcomes(world: MemoryWorld, plan: Plan, journal: Jou
     const submissionId = submissionIdOf(submissionPlan);
     const submission = stored.get(submissionId);
     if (submission === undefined) journal.broken('nothing is lost', `${submissionId} is gone`, [submissionId]);
-    else await checkSubmission(world, submissionPlan, submission, journal);
+    else {
+      await checkSubmission(world, submissionPlan, submission, journal);
+      checkAnnouncement(world, plan, submission, journal);
+    }
   }
+}
+
+/** The end of every submission was announced and arrived. Where a queue was emptied, the message that was to announce it may be lost. */
+function checkAnnouncement(
+  { webhooks }: MemoryWorld,
+  { mishaps }: Plan,
+  { submissionId, generation }: Submission,
+  journal: Journal,
+): void {
+  if (mishaps.some((mishap) => mishap.kind === 'purge')) return;
+  const eventId = eventIdOf(submissionId, generation);
+  const [delivery] = webhooks.deliveries().filter((one) => one.eventId === eventId);
+  if (delivery?.state === 'delivered') return;
+  const what = `${eventId} is ${delivery?.state ?? 'not announced'}`;
+  journal.broken('every end is announced', what, [submissionId]);
 }
 
 async function checkSubmission(

@@ -89,6 +89,12 @@ export class Simulation {
       }),
       fanOut: this.#slices('fanOut', functions.fanOutOf),
       finalize: this.#slices('finalize', functions.finalizerOf),
+      webhooks: this.#source('webhooks', {
+        batchSize: 10,
+        maxConcurrency: 3,
+        timeoutMs: functions.WEBHOOKS_TIMEOUT_MS,
+        work: (environment) => functions.webhooksOf(environment, this.options(environment)),
+      }),
       small: this.#workers('small'),
       bulk: this.#workers('bulk'),
     };

@@ -34,6 +34,7 @@ export async function accept(world: MemoryWorld, plan: SubmissionPlan, nowMs: nu
       providers: ['company', 'geo'],
       schemas: ACCEPTED.hash,
     },
+    callbackUrl: 'https://hooks.example/ended',
     format: file === 'ndjson' ? 'ndjson' : 'csv',
     createdAtMs: nowMs,
     updatedAtMs: nowMs,

@@ -64,6 +64,7 @@ export function createPipeline() {
     fanOutQueue: live.fanOut,
     prepareQueue: live.prepare,
     finalizeQueue: live.finalize,
+    webhookQueue: live.webhooks,
   };
   const lookups: string[] = [];
   const transport = {
@@ -101,8 +102,7 @@ export function createPipeline() {
     for (let worked = 1; worked > 0;) {
       const fanOut = { ...shared, lanes: live, settings: FAN_OUT_DEFAULTS };
       const prepare = { ...shared, converter: createConverter(world.objects), settings: PREPARE_DEFAULTS };
-      const callbacks = { request: async () => respond(204) };
-      const finalize = { ...shared, callbacks, turns: new PartTurns(clock), settings: FINALIZE_DEFAULTS };
+      const finalize = { ...shared, turns: new PartTurns(clock), settings: FINALIZE_DEFAULTS };
       const steps = [
         await deliverAll(live.fanOut, clock, async (body) => fanOutSlice(fanOut, parseFanOutMessage(body), BUDGET)),
         await deliverAll(live.prepare, clock, async (body) => prepareSlice(prepare, parseFanOutMessage(body), BUDGET)),

@@ -1,6 +1,8 @@
 import type { PreviewView } from './preview-view.ts';
 import type { ProfileView, RecordView, ResultsView, SubmissionView, UploadView } from './schemas.ts';
 
+import { WEBHOOK_ANSWER_EXAMPLES, WEBHOOK_REQUEST_EXAMPLES } from './webhook-examples.ts';
+
 /* Examples of the OpenAPI document. A test holds them against the schemas. */
 
 const SUBMISSION_ID = 'sub_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
@@ -124,6 +126,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   Results: results,
   StoredProfile: profile,
   ProfileList: { items: [{ name: profile.name, version: profile.version, updatedAt: profile.createdAt }] },
+  ...WEBHOOK_ANSWER_EXAMPLES,
 };
 
 /** By operation and content type. */
@@ -137,4 +140,5 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Readonly<Record<string, u
   },
   cancelSubmission: { 'application/json': {} },
   putProfile: { 'application/json': { ...profile.profile } },
+  ...WEBHOOK_REQUEST_EXAMPLES,
 };

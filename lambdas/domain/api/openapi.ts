@@ -3,6 +3,8 @@ import type * as v from 'valibot';
 import { ANSWER_EXAMPLES, REQUEST_EXAMPLES } from './examples.ts';
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts';
 import { parseQuery } from './input.ts';
+import { EVENT_EXAMPLE } from './webhook-examples.ts';
+import { eventSchema } from './webhook-schemas.ts';
 import { OPERATIONS, TAGS, type Operation } from './operations.ts';
 import { ProblemError, PROBLEMS, type ProblemCode } from './problems.ts';
 import type { OpenAnswer } from './request.ts';
@@ -51,6 +53,16 @@ const PATH_PARAMETERS: Readonly<Record<string, { description: string; schema: Js
     schema: { type: 'string', pattern: PROFILE_REFERENCE.source },
     example: 'crm-export',
   },
+  webhookId: {
+    description: 'Webhook id; for its secret also `callback`, the URLs that submissions name.',
+    schema: { type: 'string' },
+    example: 'we_01KE9Q5XW0V4T3Z8M2N6P7R1SD',
+  },
+  deliveryId: {
+    description: 'Delivery id',
+    schema: { type: 'string' },
+    example: 'dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SE',
+  },
   recordNo: {
     description: 'Number of the record in its file, from 1 on',
     schema: { type: 'integer', minimum: 1 },
@@ -80,6 +92,7 @@ export function openApiDocument(baseUrl: string): Json {
     security: [{ apiKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: { submissionEnded: describeEvent() },
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the tenant' } },
       headers: COMPONENT_HEADERS,
@@ -87,6 +100,39 @@ export function openApiDocument(baseUrl: string): Json {
     },
   };
 }
+
+/** What an endpoint is sent, which it need not have a key for. */
+const describeEvent = (): Json => ({
+  post: {
+    operationId: 'submissionEnded',
+    summary: 'A submission has ended',
+    description: 'Signed by the Standard Webhooks specification. Answer with any 2xx within ten seconds.',
+    tags: ['webhooks'],
+    security: [],
+    parameters: Object.entries(EVENT_HEADERS).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemaOf(eventSchema, 'output'), example: EVENT_EXAMPLE } },
+    },
+    responses: {
+      '2XX': { description: 'Taken' },
+      410: { description: 'Gone: the webhook is disabled' },
+      default: { description: 'Sent again later' },
+    },
+  },
+});
+
+const EVENT_HEADERS = {
+  'webhook-id': 'Id of the event, the same for all attempts.',
+  'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
+  'webhook-signature': 'One or more signatures: `v1,` and the base64 of an HMAC-SHA256.',
+};
 
 /** No operation answers with `Allow`: that is of methods that a path does not have. */
 const { Allow: _ofOtherMethods, ...COMPONENT_HEADERS } = RESPONSE_HEADERS;

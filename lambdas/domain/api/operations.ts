@@ -4,6 +4,7 @@ import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { ProblemCode } from './problems.ts';
 import type { Scope } from './request.ts';
 import { previewRequestSchema, previewSchema } from './preview-view.ts';
+import { WEBHOOK_OPERATIONS } from './webhook-operations.ts';
 import {
   directParametersSchema,
   noParametersSchema,
@@ -32,6 +33,7 @@ export const TAGS = {
   records: 'What happened to single records.',
   results: 'Result files.',
   profiles: 'What is said of files once for all: how they are read, and which columns are which fields.',
+  webhooks: 'Where events are sent, and what became of it.',
 };
 
 /** One call of the API: what it takes, what it answers, who may make it. */
@@ -266,6 +268,7 @@ export const OPERATIONS = {
     success: { status: 200, schema: storedProfileSchema, name: 'StoredProfile' },
     problems: one,
   },
+  ...WEBHOOK_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -28,6 +28,8 @@ export const PROBLEMS = {
   too_large_to_preview: { status: 422, title: 'The file is too large to be previewed' },
   profile_missing: { status: 422, title: 'There is no profile of this name' },
   too_many_profiles: { status: 422, title: 'The tenant has as many profiles as it may have' },
+  too_many_webhooks: { status: 422, title: 'The tenant has as many webhooks as it may have' },
+  webhook_disabled: { status: 409, title: 'The webhook is disabled' },
   upload_expired: { status: 422, title: 'The upload is too old to be submitted' },
   too_many_records: { status: 422, title: 'The file has more records than a file may have' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
@@ -128,8 +130,8 @@ export class ProblemError extends SluiceError {
 }
 
 /** The one answer to everything that is not there or belongs to another tenant: it is the same for both. */
-export const notFound = (): ProblemError =>
-  new ProblemError('not_found', 'There is no such submission or record, or it has expired.');
+export const notFound = (detail = 'There is no such submission or record, or it has expired.'): ProblemError =>
+  new ProblemError('not_found', detail);
 
 /** A request with one wrong part. */
 export const invalidPart = (issue: RequestIssue): ProblemError =>

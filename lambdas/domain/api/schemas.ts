@@ -23,7 +23,7 @@ export const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 
 export const described = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
 
-const plainText = (maxLength: number) =>
+export const plainText = (maxLength: number) =>
   v.pipe(
     v.string('a text is required'),
     v.minLength(1, 'a text is required'),
@@ -50,14 +50,12 @@ const referenceSchema = described(
   plainText(MAX_REFERENCE_LENGTH),
   "The customer's own reference; it comes back in every answer.",
 );
-const callbackUrlSchema = described(
-  v.pipe(
-    v.string('a URL is required'),
-    v.maxLength(MAX_URL_LENGTH, `at most ${MAX_URL_LENGTH} characters are allowed`),
-    v.check(isCallbackUrl, 'an https URL of a public host, without credentials or fragment, is required'),
-  ),
-  'Gets a POST when the submission has ended.',
+export const publicUrlSchema = v.pipe(
+  v.string('a URL is required'),
+  v.maxLength(MAX_URL_LENGTH, `at most ${MAX_URL_LENGTH} characters are allowed`),
+  v.check(isCallbackUrl, 'an https URL of a public host, without credentials or fragment, is required'),
 );
+const callbackUrlSchema = described(publicUrlSchema, 'Gets a POST when the submission has ended.');
 
 export const PROFILE_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** A name, and a version where it is not the newest one. */
@@ -110,9 +108,9 @@ const integerParameter = (minimum: number, maximum: number) => {
     v.maxValue(maximum, remedy),
   );
 };
-const limitParameter = (fallback: number, maximum: number) =>
+export const limitParameter = (fallback: number, maximum: number) =>
   v.optional(integerParameter(1, maximum), String(fallback));
-const cursorParameter = v.exactOptional(
+export const cursorParameter = v.exactOptional(
   described(
     v.pipe(v.string(), v.maxLength(1_024, 'no cursor is that long')),
     'As `nextCursor` of the page before gave it, with the same filters.',
@@ -154,9 +152,9 @@ export const recordListParametersSchema = v.strictObject({
   cursor: cursorParameter,
 });
 
-const timestamp = v.pipe(v.string(), v.isoTimestamp());
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const nextCursor = described(v.nullable(v.string()), 'Null on the last page.');
+export const timestamp = v.pipe(v.string(), v.isoTimestamp());
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const nextCursor = described(v.nullable(v.string()), 'Null on the last page.');
 const link = v.string();
 
 export const uploadSchema = v.object({
@@ -290,7 +288,7 @@ export const problemSchema = v.object({
 export type ProfileView = v.InferOutput<typeof storedProfileSchema>;
 export type UploadView = v.InferOutput<typeof uploadSchema>;
 /** Answers pass on what a newer version stored: the document lists the codes of this one. */
-type WithUnknown<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | UnknownCode };
+export type WithUnknown<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | UnknownCode };
 
 export type SubmissionView = WithUnknown<v.InferOutput<typeof submissionSchema>, 'state'>;
 export type RecordView = WithUnknown<v.InferOutput<typeof recordSchema>, 'state' | 'reason'>;

@@ -35,6 +35,7 @@ export interface FanOutDeps extends CompletionDeps {
   lanes: Readonly<Record<Lane, QueueSender>>;
   fanOutQueue: QueueSender;
   prepareQueue: QueueSender;
+  webhookQueue: QueueSender;
   schemas: AcceptedSchemas;
   random: Random;
   settings: FanOutSettings;

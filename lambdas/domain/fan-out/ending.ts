@@ -1,5 +1,5 @@
 import { closeFullChunks, finalizeIfComplete, requestResults } from '../ledger/settlement.ts';
-import { requestCallback } from '../finalize/callback.ts';
+import { announceEnd } from '../webhooks/announce.ts';
 import { CHUNK_RECORDS, chunkCount, isOpen, type LedgerChunk, type Submission } from '../model.ts';
 import type { UnreadableSourceError } from '../source/unreadable-source.ts';
 import type { Claimed, FanOutDeps } from './deps.ts';
@@ -70,7 +70,7 @@ async function afterRejection(deps: FanOutDeps, submission: Submission): Promise
     ...(rejection && { reason: rejection.code }),
   });
   await deps.admission.clearOpenWork(tenantId, submissionId);
-  await requestCallback(deps, submission);
+  await announceEnd(deps, submission);
 }
 
 /** Repeats what follows the end of fan-out: the message that is here now may be the one of an invocation that died just before. */

@@ -1,6 +1,5 @@
 import type { Submission } from '../model.ts';
 import type { AdmissionStore } from '../tenants/ports.ts';
-import type { HttpTransport } from '../providers/ports.ts';
 import type { LedgerStore } from '../ledger/ports.ts';
 import type { ObjectStore } from '../source/ports.ts';
 import type { QueueSender } from '../queues/ports.ts';
@@ -21,10 +20,6 @@ export interface FinalizeSettings extends SliceSettings {
   largePartChunks: number;
   /** Large parts that one process writes at the same time: one of them calculates while another one waits for storage. */
   largePartsAtOnce: number;
-  /** Deliveries of a callback before it is given up. */
-  callbackAttempts: number;
-  /** One deadline over connect, headers and body of a callback. */
-  callbackTimeoutMs: number;
 }
 
 /** What does not differ between stages. A part must fit into `reserveMs`: it is written whole or not at all. */
@@ -34,8 +29,6 @@ export const FINALIZE_DEFAULTS = {
   partChunks: PART_CHUNKS,
   largePartChunks: 20,
   largePartsAtOnce: 2,
-  callbackAttempts: 8,
-  callbackTimeoutMs: 10_000,
 } satisfies Partial<FinalizeSettings>;
 
 export interface FinalizeDeps {
@@ -45,7 +38,7 @@ export interface FinalizeDeps {
   objects: ObjectStore;
   admission: AdmissionStore;
   finalizeQueue: QueueSender;
-  callbacks: HttpTransport;
+  webhookQueue: QueueSender;
   schemas: AcceptedSchemas;
   turns: PartTurns;
   telemetry: Telemetry;

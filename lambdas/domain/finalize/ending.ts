@@ -1,5 +1,5 @@
 import { isOpen, type ClosedState, type Counts, type Submission } from '../model.ts';
-import { requestCallback } from './callback.ts';
+import { announceEnd } from '../webhooks/announce.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';
 import { writeManifest, type Manifest, type PartManifest } from './manifest.ts';
 
@@ -110,5 +110,5 @@ export async function finishWithoutResults({ deps, submission, lease }: Finalizi
 export async function afterFinish(deps: FinalizeDeps, submission: Submission): Promise<void> {
   if (isOpen(submission.state)) return;
   await deps.admission.clearOpenWork(submission.tenantId, submission.submissionId);
-  await requestCallback(deps, submission);
+  await announceEnd(deps, submission);
 }

@@ -12,7 +12,6 @@ import {
 } from '../submissions/slices.ts';
 import { dialectOf } from '../source/source.ts';
 import type { TimeBudget } from '../time.ts';
-import { deliverCallback } from './callback.ts';
 import type { FinalizeDeps, Finalizing } from './deps.ts';
 import { afterFinish, finishResults, finishWithoutResults } from './ending.ts';
 import { FinalizeLease } from './lease.ts';
@@ -20,7 +19,7 @@ import { readPartManifest, writePartManifest, type PartManifest } from './manife
 import { writePart, type OpenChunk, type PartRange } from './part.ts';
 
 /**
- * Works on the results of one submission for about `settings.sliceMs`, part by part, or delivers its callback. A repeated slice
+ * Works on the results of one submission for about `settings.sliceMs`, part by part. A repeated slice
  * writes the same bytes to the same keys; parts that are complete are not written again.
  *
  * Returns when the message can be acknowledged: it is done, or another message will continue it. Throws otherwise.
@@ -29,7 +28,6 @@ export async function finalizeSlice(deps: FinalizeDeps, message: FinalizeMessage
   const owner = newOwner(deps.random);
   let finalizing: Finalizing | undefined;
   try {
-    if (message.kind === 'callback') return await deliverCallback(deps, message);
     const { submissionId } = message;
     const { leaseMs } = deps.settings;
     const claim = await deps.submissions.claimFinalize({ submissionId, owner, nowMs: deps.clock.now(), leaseMs });

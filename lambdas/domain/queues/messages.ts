@@ -84,12 +84,38 @@ export type FanOutMessage = v.InferOutput<v.ObjectSchema<typeof fanOutMembers, u
 
 const finalizeMembers = {
   ...fanOutMembers,
+  /** `callback` is what version 0.1 sent to itself: the end is announced in its place. */
   kind: v.picklist(['results', 'callback']),
-  /** 1-based number of the delivery attempt of a callback. */
-  attempt: v.optional(positive),
 };
-/** Asks the finalizer to write the results, or to tell the customer's callback URL. */
+/** Asks the finalizer to write the results. */
 export type FinalizeMessage = v.InferOutput<v.ObjectSchema<typeof finalizeMembers, undefined>>;
+
+const event = v.looseObject({ type: v.string(), timestamp: v.string(), data });
+const eventMembers = {
+  v: v.literal(MESSAGE_VERSION),
+  kind: v.literal('event'),
+  tenantId: v.string(),
+  submissionId: v.optional(v.string()),
+  eventId: v.string(),
+  event,
+  callbackUrl: v.optional(v.string()),
+  expiresAtSeconds: count,
+};
+const deliveryMembers = {
+  v: v.literal(MESSAGE_VERSION),
+  kind: v.literal('delivery'),
+  tenantId: v.string(),
+  submissionId: v.optional(v.string()),
+  deliveryId: v.string(),
+  /** 1-based number of the attempt that this message asks for. */
+  attempt: positive,
+  notBeforeMs: v.optional(count),
+};
+/** Tells of something that endpoints are to be told of. */
+export type EventMessage = v.InferOutput<v.ObjectSchema<typeof eventMembers, undefined>>;
+/** Asks for an attempt of a delivery. */
+export type DeliveryMessage = v.InferOutput<v.ObjectSchema<typeof deliveryMembers, undefined>>;
+export type WebhookMessage = EventMessage | DeliveryMessage;
 
 const reader =
   <T>(name: string, schema: v.GenericSchema<unknown, T>) =>
@@ -124,6 +150,12 @@ export const parseRecordMessage = reader<RecordMessage>('record', v.looseObject(
 export const parseFanOutMessage = reader<FanOutMessage>('fan-out', v.looseObject(fanOutMembers));
 /** Parses a finalize message's body, like {@link parseRecordMessage}. */
 export const parseFinalizeMessage = reader<FinalizeMessage>('finalize', v.looseObject(finalizeMembers));
+
+/** Parses a message of the webhooks' queue, like {@link parseRecordMessage}. */
+export const parseWebhookMessage = reader<WebhookMessage>(
+  'webhook',
+  v.variant('kind', [v.looseObject(eventMembers), v.looseObject(deliveryMembers)]),
+);
 
 /**
  * Serializes a body in ASCII: every other character is escaped, because SQS refuses some characters that JSON allows

@@ -24,14 +24,15 @@ export interface DeadLetters {
 export async function measureDeadLetters(deps: ReconcileDeps): Promise<DeadLetters> {
   const { admission, deadLetterQueues, clock, telemetry } = deps;
   const previous = (await admission.deadLetters()) ?? { waiting: {} };
-  const [small, bulk, prepare, fanOut, finalize] = await Promise.all([
+  const [small, bulk, prepare, fanOut, finalize, webhooks] = await Promise.all([
     deadLetterQueues.small.depth(),
     deadLetterQueues.bulk.depth(),
     deadLetterQueues.prepare.depth(),
     deadLetterQueues.fanOut.depth(),
     deadLetterQueues.finalize.depth(),
+    deadLetterQueues.webhooks.depth(),
   ]);
-  const counts = { small, bulk, prepare, fanOut, finalize };
+  const counts = { small, bulk, prepare, fanOut, finalize, webhooks };
   const nowMs = clock.now();
   const waiting: DeadLetterLog['waiting'] = {};
   for (const queue of DEAD_LETTER_QUEUES) {

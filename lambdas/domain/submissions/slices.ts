@@ -64,7 +64,7 @@ export function sliceTimer(clock: Clock, budget: TimeBudget, settings: SliceSett
 /** Sends one message, also again after it was sent already. Throws DependencyUnavailableError when the queue does not take it. */
 export async function sendOne(
   queue: QueueSender,
-  message: { submissionId: string; tenantId: string },
+  message: { submissionId?: string | undefined; tenantId: string },
   delayMs = 0,
   attributes: OutgoingMessage['attributes'] = {},
 ): Promise<void> {
@@ -73,7 +73,8 @@ export async function sendOne(
     { body: encodeBody(message), group: message.tenantId, delayMs: delay, attributes },
   ]);
   const failure = failures[0];
-  if (failure) throw notSent(`The message that continues ${message.submissionId} was`, failure);
+  if (failure)
+    throw notSent(`The message that continues ${message.submissionId ?? `work of ${message.tenantId}`} was`, failure);
 }
 
 /** Wait before the slice that follows one which ended with `cause`. */

@@ -20,7 +20,7 @@ export interface AdmissionStore {
   saveDeadLetters(log: DeadLetterLog): Promise<void>;
 }
 
-export const DEAD_LETTER_QUEUES = ['small', 'bulk', 'prepare', 'fanOut', 'finalize'] as const;
+export const DEAD_LETTER_QUEUES = ['small', 'bulk', 'prepare', 'fanOut', 'finalize', 'webhooks'] as const;
 export type DeadLetterQueue = (typeof DEAD_LETTER_QUEUES)[number];
 
 /** Since when the dead-letter queues hold messages, and what the automatic redrive has seen of them. */

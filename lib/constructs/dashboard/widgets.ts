@@ -16,7 +16,9 @@ export interface DashboardProps {
   readonly stage: Stage;
   readonly providers: readonly ProviderConfig[];
   readonly alarms: Alarms;
-  readonly queues: Readonly<Record<'small lane' | 'bulk lane' | 'fan-out' | 'prepare' | 'finalization', QueueWithDlq>>;
+  readonly queues: Readonly<
+    Record<'small lane' | 'bulk lane' | 'fan-out' | 'prepare' | 'finalization' | 'webhooks', QueueWithDlq>
+  >;
   readonly functions: readonly PipelineFunction[];
   readonly api: { readonly count: IMetric; readonly serverErrors: IMetric; readonly latency: (p: string) => IMetric };
   readonly tables: readonly ITable[];

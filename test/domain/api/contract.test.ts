@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { manifestKey } from '../../../lambdas/domain/finalize/manifest.ts';
 import { OPERATION_IDS, OPERATIONS, type Operation, type OperationId } from '../../../lambdas/domain/api/operations.ts';
 import type { SourceObject } from '../../../lambdas/domain/model.ts';
+import type { Random } from '../../../lambdas/domain/time.ts';
+import { newSubmissionId } from '../../../lambdas/domain/api/ids.ts';
+import type { WebhookDelivery } from '../../../lambdas/domain/webhooks/model.ts';
 import { DependencyUnavailableError } from '../../../lambdas/domain/errors.ts';
 import { InProgressError } from '../../../lambdas/domain/api/ports.ts';
 import { arrangeSubmission } from '../../support/api/arrange.ts';
@@ -9,6 +12,7 @@ import { createTestApi, type Call, type TestApi } from '../../support/api/api.ts
 import { makeSubmission, SUBMISSION_ID, TENANT_ID } from '../../support/factories.ts';
 import { Coverage, documentedStatuses, fuzzCall } from '../../support/api/fuzz.ts';
 import { gzipped } from '../../support/prepare/files.ts';
+import { ENDPOINT } from '../../support/webhook-rig.ts';
 import { seededRandom, START_MS } from '../../support/memory/index.ts';
 
 /** What the gateway answers by itself, where no function can. */
@@ -17,7 +21,12 @@ const GATEWAY_STATUSES = [504];
 const RECORD_LIMIT = 5_000;
 
 const pathOf = (id: OperationId, submissionId = SUBMISSION_ID): string =>
-  OPERATIONS[id].path.replace('{id}', submissionId).replace('{recordNo}', '1').replace('{name}', 'crm');
+  OPERATIONS[id].path
+    .replace('{id}', submissionId)
+    .replace('{recordNo}', '1')
+    .replace('{name}', 'crm')
+    .replace('{webhookId}', ENDPOINT.endpointId)
+    .replace('{deliveryId}', DELIVERY.deliveryId);
 const csv = (body: string, headers: Record<string, string> = {}): Call => ({
   body,
   headers: { 'content-type': 'text/csv', ...headers },
@@ -48,6 +57,59 @@ const arranged = async (api: TestApi) => {
 
 /** Nothing was uploaded under it. */
 const UNKNOWN_UPLOAD = 'up_01KE9Q5XW0V4T3Z8M2N6P7R1SD';
+
+const WEBHOOK = { url: 'https://hooks.sluice.example/events' };
+const DELIVERY: WebhookDelivery = {
+  deliveryId: 'dlv_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0_01KE9Q5XW0V4T3Z8M2N6P7R1SD',
+  tenantId: TENANT_ID,
+  endpointId: ENDPOINT.endpointId,
+  eventId: 'evt_01KE9Q5XW0V4T3Z8M2N6P7R1SD_0',
+  type: 'submission.completed',
+  submissionId: SUBMISSION_ID,
+  body: '{}',
+  state: 'given_up',
+  attempts: 10,
+  attemptsBefore: 0,
+  lastAttempt: { atMs: START_MS, durationMs: 10_000, failure: 'timeout' },
+  createdAtMs: START_MS,
+  updatedAtMs: START_MS,
+  expiresAtSeconds: START_MS / 1_000 + 86_400,
+};
+
+/** What the walk asks about webhooks. */
+async function walkWebhooks({ world }: TestApi, ask: (id: OperationId, call?: Call, on?: TestApi) => Promise<void>) {
+  for (const id of ['createWebhook', 'putWebhook'] as const) {
+    await ask(id, { body: WEBHOOK }, broken(new Error('defect')));
+    await ask(id, { body: WEBHOOK }, broken(new DependencyUnavailableError('throttled')));
+  }
+  await ask('putWebhook', { body: WEBHOOK });
+  await world.webhooks.putEndpoint(ENDPOINT);
+  await world.webhooks.createDelivery(DELIVERY);
+  for (const id of WEBHOOK_OPERATIONS) {
+    const { body }: Operation = OPERATIONS[id];
+    if (body) await ask(id, { body: `{"a":"${'x'.repeat(20_000)}"}`, headers: JSON_TYPE });
+    await ask(id, body ? { body: 'url' in body.json.entries ? WEBHOOK : {} } : {});
+  }
+  await world.webhooks.putEndpoint({ ...ENDPOINT, disabledBecause: 'gone' });
+  await ask('testWebhook', { body: {} });
+  await ask('resendDelivery', { body: {} });
+  for (let number = 0; number < 20; number++) {
+    await world.webhooks.putEndpoint({ ...ENDPOINT, endpointId: `we_${number}` });
+  }
+  await ask('createWebhook', { body: WEBHOOK });
+  await ask('deleteWebhook');
+}
+const WEBHOOK_OPERATIONS = [
+  'createWebhook',
+  'listWebhooks',
+  'getWebhook',
+  'putWebhook',
+  'rotateWebhookSecret',
+  'testWebhook',
+  'listDeliveries',
+  'getDelivery',
+  'resendDelivery',
+] as const;
 
 /** A call for every documented status of every operation that a function answers. */
 async function walk(coverage: Coverage): Promise<void> {
@@ -121,6 +183,7 @@ async function walk(coverage: Coverage): Promise<void> {
   await ask('getProfile');
   await ask('deleteProfile');
   await ask('putProfile', { body: {} });
+  await walkWebhooks(api, async (id, call, on = api) => ask(id, call, { on }));
   await ask('listSubmissions');
   await ask('getSubmission');
   await ask('getSubmission', { headers: { 'if-none-match': '*' } });
@@ -162,11 +225,19 @@ test.each([1, 2, 3])('no request gets an undocumented status or a server error (
     submissionId,
     (await api.call('POST', '/v1/submissions', csv('record_id\n1\n'))).body.id,
   ];
+  const webhooks: string[] = [];
+  await api.world.webhooks.createDelivery({ ...DELIVERY, endpointId: 'callback' });
   const coverage = new Coverage();
-  for (let calls = 0; calls < 1_000; calls++) {
+  for (let calls = 0; calls < 1_200; calls++) {
     // Other calls of the sequence delete it.
     if (calls % 10 === 0) await api.world.profiles.put(TENANT_ID, 'crm', {}, START_MS);
-    const { operation, method, path, key, ...call } = fuzzCall(random, { submissions, uploads });
+    if (calls % 10 === 0) webhooks.push(await webhookOf(api, random));
+    const { operation, method, path, key, ...call } = fuzzCall(random, {
+      submissions,
+      uploads,
+      webhooks: webhooks.slice(-1),
+      deliveries: [DELIVERY.deliveryId],
+    });
     const tenant = { good: TENANT_ID, foreign: 'globex', none: null }[key];
     // The test's gateway holds every answer of an operation against the document, and throws.
     const { status, headers } = await api.call(method, path, { ...call, tenant });
@@ -182,4 +253,14 @@ test.each([1, 2, 3])('no request gets an undocumented status or a server error (
 });
 
 const PACKED = gzipped('record_id\n1\n');
+/** A new webhook, in the place of all others: a tenant has few. */
+async function webhookOf({ world }: TestApi, random: Random): Promise<string> {
+  for (const { endpointId } of await world.webhooks.listEndpoints(TENANT_ID)) {
+    await world.webhooks.removeEndpoint(TENANT_ID, endpointId, START_MS);
+  }
+  const endpointId = newSubmissionId(START_MS, random).replace('sub', 'we');
+  await world.webhooks.putEndpoint({ ...ENDPOINT, endpointId });
+  return endpointId;
+}
+
 const PLENTY = { maxOpenRecordsPerTenant: 1e9, maxOpenRecords: 1e9, maxOpenSubmissionsPerTenant: 1e6 };

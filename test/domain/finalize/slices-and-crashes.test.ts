@@ -1,3 +1,4 @@
+import { eventIdOf } from '../../../lambdas/domain/webhooks/announce.ts';
 import { jest } from '@jest/globals';
 import { SUBMISSION_ID } from '../../support/factories.ts';
 import { makeCsv } from '../../support/slices/fan-out-rig.ts';
@@ -49,7 +50,9 @@ describe('finalization', () => {
       expect(await rig.manifest()).toMatchObject({ files, counts, version: 1 });
       expect(rig.stored().finalCounts).toEqual({ ...counts, pending: 0, failures: { provider_rejected: 28 } });
       expect(await rig.world.admission.openWork(rig.stored().tenantId)).toEqual([]);
-      expect(rig.callbacks.length).toBeGreaterThan(0);
+      expect(new Set(rig.announced().map((message) => message.kind === 'event' && message.eventId))).toEqual(
+        new Set([eventIdOf(SUBMISSION_ID, 0)]),
+      );
       if (!struck) break;
     }
     expect(at).toBeGreaterThan(25);
@@ -70,8 +73,8 @@ describe('finalization', () => {
 
     const { deliveries } = await rig.finalize();
 
-    // A part of four files takes 40 s; the second is another slice; then the callback.
-    expect(deliveries).toBe(3);
+    // A part of four files takes 40 s; the second is another slice.
+    expect(deliveries).toBe(2);
     expect(writes).toBe(8);
     expect(rig.stored().state).toBe('partially_failed');
     expect((await rig.manifest()).counts.total).toBe(RECORDS);
@@ -102,7 +105,7 @@ describe('finalization', () => {
 
     expect(rig.clock.now()).toBeGreaterThan(nowMs + 60_000);
     expect(rig.stored().state).toBe('partially_failed');
-    expect(rig.callbacks).toHaveLength(1);
+    expect(rig.announced()).toHaveLength(1);
   });
 
   it('publishes no file once its lease is lost', async () => {

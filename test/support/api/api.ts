@@ -3,6 +3,15 @@ import { createConverter } from '../../../lambdas/adapters/prepare/converter.ts'
 import { AcceptedSchemas } from '../../../lambdas/domain/submissions/schemas.ts';
 import { deleteProfile, getProfile, listProfiles, putProfile } from '../../../lambdas/domain/api/profiles.ts';
 import { createPreview } from '../../../lambdas/domain/api/previews.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  putWebhook,
+  resendDelivery,
+  rotateWebhookSecret,
+  testWebhook,
+} from '../../../lambdas/domain/api/webhooks.ts';
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from '../../../lambdas/domain/api/webhook-reads.ts';
 import { createUpload } from '../../../lambdas/domain/api/uploads.ts';
 import { getDescription } from '../../../lambdas/domain/api/openapi.ts';
 import { OPERATIONS, type Operation } from '../../../lambdas/domain/api/operations.ts';
@@ -105,6 +114,7 @@ export function createTestApi(
     countsCache: createCountsCache(clock),
     presigner: testPresigner,
     fanOutQueue: world.queues.live.fanOut,
+    webhookQueue: world.queues.live.webhooks,
     schemas,
     clock,
     random: seededRandom(1),
@@ -119,6 +129,12 @@ export function createTestApi(
       cancelSubmission: cancelSubmission(deps),
       putProfile: putProfile(deps),
       deleteProfile: deleteProfile(deps),
+      createWebhook: createWebhook(deps),
+      putWebhook: putWebhook(deps),
+      deleteWebhook: deleteWebhook(deps),
+      rotateWebhookSecret: rotateWebhookSecret(deps),
+      testWebhook: testWebhook(deps),
+      resendDelivery: resendDelivery(deps),
     },
     ...shared,
   });
@@ -132,6 +148,10 @@ export function createTestApi(
       getResults: getResults(deps),
       getProfile: getProfile(deps),
       listProfiles: listProfiles(deps),
+      listWebhooks: listWebhooks(deps),
+      getWebhook: getWebhook(deps),
+      listDeliveries: listDeliveries(deps),
+      getDelivery: getDelivery(deps),
     },
     ...shared,
   });

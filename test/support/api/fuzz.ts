@@ -19,6 +19,8 @@ export interface FuzzCall {
 export interface KnownIds {
   submissions: readonly string[];
   uploads: readonly string[];
+  webhooks: readonly string[];
+  deliveries: readonly string[];
 }
 
 const HOSTILE = [
@@ -83,6 +85,9 @@ const VALID: Readonly<Record<string, readonly string[]>> = {
   reference: ['r'],
   expectedRecords: ['2'],
   callbackUrl: ['https://hooks.sluice.example/done'],
+  url: ['https://hooks.sluice.example/events'],
+  description: ['CRM'],
+  overlapHours: ['0', '24'],
   format: ['csv', 'json'],
   profile: ['crm', 'shop@1'],
   duplicates: ['allow', 'reject_later'],
@@ -107,6 +112,8 @@ export function fuzzCall(random: Random, known: KnownIds): FuzzCall {
   const operation: Operation = OPERATIONS[id];
   const segment = (name: string): string => {
     if (chance(0.2)) return pick(HOSTILE.filter((text) => text.trim() !== '').map((text) => text.toWellFormed()));
+    if (name === 'webhookId') return pick(known.webhooks);
+    if (name === 'deliveryId') return pick(known.deliveries);
     if (name === 'name') return pick(['crm', 'crm@1', 'shop']);
     return name === 'id' ? pick(known.submissions) : pick(['1', '2', '3', '999999']);
   };
@@ -129,6 +136,10 @@ export function fuzzCall(random: Random, known: KnownIds): FuzzCall {
     chance(0.8) && /^\d+$/.test(text) ? Number(text) : text,
   ]);
   if ('uploadId' in operation.body.json.entries && chance(0.9)) members.push(['uploadId', pick(known.uploads)]);
+  // A profile that says nothing is one; of hostile members nothing comes through.
+  if ('reading' in operation.body.json.entries && chance(0.4)) members.length = 0;
+  if ('url' in operation.body.json.entries && chance(0.95))
+    members.push(['url', 'https://hooks.sluice.example/events']);
   return {
     ...call,
     body: JSON.stringify(Object.fromEntries(members)),

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../../../lambdas/domain/time.ts';
 import { intercept, type PortHook } from './hook.ts';
 import { createMemoryQueue, type MemoryQueue } from './queue.ts';
 
-export const QUEUE_NAMES = ['prepare', 'fanOut', 'small', 'bulk', 'finalize'] as const;
+export const QUEUE_NAMES = ['prepare', 'fanOut', 'small', 'bulk', 'finalize', 'webhooks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Each queue with its own dead-letter queue. Calls are hooked as `queues.small` and `deadLetters.small`. */

@@ -16,6 +16,7 @@ import { createMemoryProfiles } from './profiles.ts';
 import { createMemoryProviders } from './providers.ts';
 import { createQueues } from './queues.ts';
 import { createMemoryRecords } from './records.ts';
+import { createMemoryWebhooks, type MemoryWebhooks } from './webhooks.ts';
 import { createMemorySubmissions } from './submissions.ts';
 import { createMemoryTelemetry, type MemoryTelemetry } from './telemetry.ts';
 
@@ -27,6 +28,7 @@ export interface MemoryWorld {
   providers: ProviderStore;
   admission: AdmissionStore;
   profiles: ProfileStore;
+  webhooks: MemoryWebhooks;
   queues: SluiceQueues;
   objects: MemoryObjectStore;
   credentials: MemoryCredentials;
@@ -70,6 +72,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
     providers: intercept('providers', createMemoryProviders(), hook),
     admission: intercept('admission', createMemoryAdmission(), hook),
     profiles: intercept('profiles', createMemoryProfiles(), hook),
+    webhooks: intercept('webhooks', createMemoryWebhooks(), hook, ['deliveries']),
     queues: createQueues({ ...options, hook }),
     objects: createMemoryObjects({ hook, ...(pieceBytes === undefined ? {} : { pieceBytes }) }),
     credentials: intercept('credentials', createMemoryCredentials(options.credentials), hook, ['rotate']),

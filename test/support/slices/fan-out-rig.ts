@@ -49,7 +49,7 @@ export function createFanOutRig(
   const { hook = noHook, pieceBytes = 4_096 } = options;
   const clock = options.clock ?? createTestClock();
   const world = createMemoryWorld({ clock, hook, pieceBytes });
-  const { prepare, fanOut, small, bulk, finalize } = world.queues.live;
+  const { prepare, fanOut, small, bulk, finalize, webhooks } = world.queues.live;
   const deps: FanOutDeps = {
     schemas: new AcceptedSchemas(world.submissions, { record: recordSchema, responses: {} }),
     submissions: world.submissions,
@@ -59,6 +59,7 @@ export function createFanOutRig(
     lanes: { small, bulk },
     fanOutQueue: fanOut,
     prepareQueue: prepare,
+    webhookQueue: webhooks,
     finalizeQueue: finalize,
     telemetry: world.telemetry,
     clock,

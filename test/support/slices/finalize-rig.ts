@@ -3,9 +3,13 @@ import { PartTurns } from '../../../lambdas/domain/finalize/part-turns.ts';
 import { FINALIZE_DEFAULTS, type FinalizeDeps, type FinalizeSettings } from '../../../lambdas/domain/finalize/deps.ts';
 import { finalizeSlice } from '../../../lambdas/domain/finalize/finalize-slice.ts';
 import { readManifest, type Manifest } from '../../../lambdas/domain/finalize/manifest.ts';
-import { parseFinalizeMessage, type RecordMessage } from '../../../lambdas/domain/queues/messages.ts';
+import {
+  parseFinalizeMessage,
+  parseWebhookMessage,
+  type RecordMessage,
+  type WebhookMessage,
+} from '../../../lambdas/domain/queues/messages.ts';
 import { chunkOf, offsetOf, type RecordRow, type RowState } from '../../../lambdas/domain/model.ts';
-import type { HttpTransport, TransportResult } from '../../../lambdas/domain/providers/ports.ts';
 import type { LedgerMarks } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ReasonCode } from '../../../lambdas/domain/reasons.ts';
 import { AcceptedSchemas, schemaSetOf } from '../../../lambdas/domain/submissions/schemas.ts';
@@ -16,8 +20,8 @@ import { createFanOutRig, type FanOutRig } from './fan-out-rig.ts';
 
 export interface FinalizeRig extends FanOutRig {
   finalizeDeps: FinalizeDeps;
-  /** Requests of callbacks so far. */
-  callbacks: Parameters<HttpTransport['request']>[0][];
+  /** Events that were announced so far. */
+  announced(): WebhookMessage[];
   /** Gives every record that was sent the outcome that `outcomeOf` answers: a row, a mark in the ledger, a closed chunk. */
   work(outcomeOf?: (message: RecordMessage) => Partial<RecordRow>): Promise<void>;
   /** Delivers finalize messages until there are none. */
@@ -50,7 +54,6 @@ export function createFinalizeRig(
   options: {
     settings?: Partial<FinalizeSettings>;
     hook?: PortHook;
-    answer?: () => TransportResult;
     recordSchema?: Readonly<Record<string, unknown>>;
   } = {},
 ): FinalizeRig {
@@ -60,14 +63,6 @@ export function createFinalizeRig(
     ...(options.hook && { hook: options.hook }),
   });
   const { world, clock, deps } = rig;
-  const callbacks: FinalizeRig['callbacks'] = [];
-  const accepted: TransportResult = {
-    kind: 'response',
-    status: 204,
-    headers: {},
-    body: new Uint8Array(),
-    truncated: false,
-  };
   const finalizeDeps: FinalizeDeps = {
     submissions: world.submissions,
     ledger: world.ledger,
@@ -75,12 +70,7 @@ export function createFinalizeRig(
     objects: world.objects,
     admission: world.admission,
     finalizeQueue: world.queues.live.finalize,
-    callbacks: {
-      request: async (request) => {
-        callbacks.push(request);
-        return options.answer?.() ?? accepted;
-      },
-    },
+    webhookQueue: world.queues.live.webhooks,
     schemas: new AcceptedSchemas(
       world.submissions,
       options.recordSchema ? { ...SCHEMAS, record: options.recordSchema } : SCHEMAS,
@@ -94,7 +84,7 @@ export function createFinalizeRig(
   return {
     ...rig,
     finalizeDeps,
-    callbacks,
+    announced: () => world.queues.live.webhooks.messages().map(({ body }) => parseWebhookMessage(body)),
     work: async (outcomeOf = () => ({})) => {
       const messages = rig.sent().toSorted((a, b) => a.recordNo - b.recordNo);
       const rows = messages.map((message) => rowOf(message, outcomeOf(message)));

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createCallbackTransport, type CallbackTransportOptions } from '../../../lambdas/adapters/http/callback.ts';
+import {
+  createWebhookTransport,
+  type WebhookTransportOptions,
+} from '../../../lambdas/adapters/http/webhook-transport.ts';
 
 const pem = (name: string): string => readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8');
 
@@ -46,8 +49,8 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 /** A transport for which every name leads to this machine, and this machine may be called. */
-const transport = (options: CallbackTransportOptions = {}) =>
-  createCallbackTransport({
+const transport = (options: WebhookTransportOptions = {}) =>
+  createWebhookTransport({
     resolve: (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     isAllowed: () => true,
     ca: pem('certificate'),
@@ -63,7 +66,7 @@ const request = (url: string, timeoutMs = 5_000) => ({
   maxBodyBytes: 1_024,
 });
 
-describe('a callback over https', () => {
+describe('a webhook over https', () => {
   it('posts the body and answers the status', async () => {
     const target = await serve((_, response) => response.writeHead(202).end('thanks'));
     const result = await transport().request(request(`https://callback.test:${target.port}/hook?a=1`));
@@ -86,7 +89,23 @@ describe('a callback over https', () => {
     expect(result).toMatchObject({ kind: 'response', status: 200 });
   });
 
-  it('refuses a switch of protocols at once: no finalizer waits for it', async () => {
+  it('reads the beginning of an answer that is no success, and when to come back', async () => {
+    const target = await serve((_, response) => {
+      response.writeHead(503, { 'retry-after': '120' }).write('Down for maintenance. '.repeat(100));
+    });
+    const result = await transport().request(request(`https://callback.test:${target.port}/hook`));
+    if (result.kind !== 'response') throw new Error(result.detail);
+    expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '120' } });
+    expect(Buffer.from(result.body).toString()).toBe('Down for maintenance. '.repeat(100).slice(0, 1_024));
+  });
+
+  it('answers the status of an answer whose body does not come', async () => {
+    const target = await serve((_, response) => response.writeHead(500, { 'content-length': '9' }).flushHeaders());
+    const result = await transport().request(request(`https://callback.test:${target.port}/hook`));
+    expect(result).toMatchObject({ kind: 'response', status: 500 });
+  });
+
+  it('refuses a switch of protocols at once: nothing waits for it', async () => {
     const target = await serve((incoming) => {
       incoming.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
     });
@@ -102,7 +121,7 @@ describe('a callback over https', () => {
 
   it('trusts no certificate that it cannot verify', async () => {
     const target = await serve((_, response) => response.end());
-    const result = await createCallbackTransport({
+    const result = await createWebhookTransport({
       resolve: (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
       isAllowed: () => true,
     }).request(request(`https://callback.test:${target.port}/hook`));
@@ -117,7 +136,7 @@ describe('a callback over https', () => {
   });
 });
 
-describe('a callback to an address that is not public', () => {
+describe('a webhook to an address that is not public', () => {
   it.each([
     'http://callback.test/hook',
     'https://user:secret@callback.test/hook',
@@ -129,13 +148,13 @@ describe('a callback to an address that is not public', () => {
     'https://[::1]/hook',
     'https://[::ffff:169.254.169.254]/hook',
   ])('is refused: %s', async (url) => {
-    const result = await createCallbackTransport().request(request(url));
+    const result = await createWebhookTransport().request(request(url));
     expect(result).toMatchObject({ kind: 'failure', cause: 'refused_target' });
   });
 
   it('is refused when its name leads there, without a connection', async () => {
     const target = await serve((_, response) => response.end());
-    const strict = createCallbackTransport({
+    const strict = createWebhookTransport({
       resolve: (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
       ca: pem('certificate'),
     });
