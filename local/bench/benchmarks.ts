@@ -5,6 +5,7 @@ import { crash } from './crash.ts';
 import { drain } from './drain.ts';
 import { fairness } from './fairness.ts';
 import { fanOut } from './fan-out.ts';
+import { files } from './files.ts';
 import { neighbours } from './neighbours.ts';
 import { ops } from './ops.ts';
 import { outage } from './outage.ts';
@@ -34,6 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { name: 'ops', summary: 'billable operations of AWS for each succeeded record', run: ops },
   { name: 'fanout', summary: 'rows per second and memory of the fan-out', run: fanOut },
   { name: 'prepare', summary: 'memory, time and writes of unpacking large and hostile files', run: prepare },
+  { name: 'files', summary: 'end, memory, log and writes of texts that are made to exhaust their reader', run: files },
   { name: 'slices', summary: 'memory of slices that one invocation works side by side', run: slices },
   { name: 'ack', summary: 'time to accept a file, small and large', run: ack },
   { name: 'cold', summary: 'size and start of every function', run: cold },

@@ -21,7 +21,9 @@ export async function bundleChild(name: string): Promise<string> {
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
+    banner: {
+      js: "import{createRequire as _createRequire}from'node:module';const require=_createRequire(import.meta.url);",
+    },
   });
   return outfile;
 }

@@ -57,6 +57,7 @@ export function createFanOutPorts(path: string, lane: QueueSender = { send: asyn
       Object.assign(submission.fanOut, progress);
       return submission;
     },
+    reject: async (_id, _owner, rejection) => Object.assign(submission, { state: 'rejected' as const, rejection }),
     async completeFanOut(_id, _owner, records) {
       Object.assign(submission.fanOut, { done: true, records });
       return submission;
@@ -82,6 +83,7 @@ export function createFanOutPorts(path: string, lane: QueueSender = { send: asyn
     admission: port<FanOutDeps['admission']>('admission', {
       openWork: async () => [],
       setOpenWork: async () => undefined,
+      clearOpenWork: async () => undefined,
     }),
     lanes: { small: counted, bulk: counted },
     fanOutQueue: nowhere,
