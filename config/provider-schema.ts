@@ -123,6 +123,13 @@ const providerSchema = v.strictObject({
       v.check((parts) => Object.keys(parts).length > 0, 'name at least one part of the answer'),
     ),
   ),
+  keep: v.exactOptional(
+    v.strictObject({
+      for: v.picklist(['tenant', 'all'], 'set tenant or all'),
+      foundForSeconds: v.exactOptional(whole(1, 366 * 86_400, 'seconds')),
+      notFoundForSeconds: v.exactOptional(whole(1, 366 * 86_400, 'seconds')),
+    }),
+  ),
   notReadySeconds: v.exactOptional(whole(1, 7 * 86_400, 'seconds')),
   canary: v.record(
     v.string(),

@@ -171,14 +171,18 @@ export type RowState = Exclude<RecordState, 'pending'>;
 const TERMINAL_STATES: readonly RecordState[] = ['succeeded', 'failed', 'dead_lettered', 'cancelled'];
 export const isTerminal = (state: RecordState): boolean => TERMINAL_STATES.includes(state);
 
-/** What one provider said about one record, kept so that no retry buys it again. */
-export type ProviderAnswer =
+/**
+ * What one provider said about one record, kept so that no retry buys it again. `ageSeconds` is there where it was bought for another
+ * record: its age when it was used.
+ */
+export type ProviderAnswer = { ageSeconds?: number } & (
   | { kind: 'found'; data: Record<string, unknown> }
   | { kind: 'not_found' }
   /** The record lacks the provider's lookup key: no call was made. */
   | { kind: 'not_applicable' }
   /** Of a newer version: kept, shown as it is, and not asked for again. */
-  | { kind: UnknownCode; data?: Record<string, unknown> };
+  | { kind: UnknownCode; data?: Record<string, unknown> }
+);
 
 /** What a provider found; undefined where it found nothing. */
 export const dataOf = (answer: ProviderAnswer | undefined): Record<string, unknown> | undefined =>

@@ -35,6 +35,7 @@ export interface DomainEvent extends EventFields {
     | 'message_handed_back'
     | 'isolated_run_started'
     | 'provider_call'
+    | 'answers_reused'
     | 'provider_blocked'
     | 'provider_pace_lowered'
     | 'canary_refused'

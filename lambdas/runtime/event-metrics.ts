@@ -65,6 +65,8 @@ function ownPointsOf(event: DomainEvent, workerOf: Lane | undefined): MetricPoin
       return [point(deferralMetric(event.reason), count)];
     case 'provider_call':
       return [point(callMetric(event.outcome), count), ...timed(PROVIDER_METRICS.latency, durationMs)];
+    case 'answers_reused':
+      return [point(PROVIDER_METRICS.answersReused, count)];
     case 'pacer_wait':
       return timed(PROVIDER_METRICS.pacerWait, durationMs);
     case 'submission_accepted':
@@ -109,7 +111,6 @@ const COUNTED: Partial<Record<DomainEvent['name'], MetricDefinition>> = {
   isolated_run_started: LANE_METRICS.isolatedRuns,
   credential_refused: PROVIDER_METRICS.credentialsRefused,
   breaker_opened: PROVIDER_METRICS.breakerOpened,
-  breaker_closed: PROVIDER_METRICS.breakerClosed,
   slow_answer: SERVICE_METRICS.slowAnswers,
   submission_rejected: SERVICE_METRICS.submissionsRejected,
   submission_reopened: SERVICE_METRICS.submissionsReopened,

@@ -85,6 +85,8 @@ export const LANE_METRICS = {
 export const PROVIDER_METRICS = {
   /** Found, and known not to exist. */
   callsAnswered: count('ProviderCallsAnswered', 'worker'),
+  /** Lookups that cost no call: an equal one of the same batch, or a kept answer, served them. */
+  answersReused: count('ProviderAnswersReused', 'worker'),
   /** The values of the record were refused. */
   callsRejected: count('ProviderCallsRejected', 'worker'),
   /** 429. */
@@ -98,7 +100,6 @@ export const PROVIDER_METRICS = {
   callsUnusable: count('ProviderCallsUnusable', 'worker'),
   credentialsRefused: count('ProviderCredentialsRefused', 'worker'),
   breakerOpened: count('ProviderBreakerOpened', 'worker'),
-  breakerClosed: count('ProviderBreakerClosed', 'worker'),
   latency: milliseconds('ProviderLatency', 'worker'),
   pacerWait: milliseconds('ProviderPacerWait', 'worker'),
   /** Measured by the reconciler every minute, 0 or 1: the breaker lets no call through; the provider asked for a pause or refuses our credential. */

@@ -4,6 +4,7 @@ import recordSchema from '../../config/record.schema.json' with { type: 'json' }
 import { createDynamoClient, createSecretsClient, createSqsClient } from '../adapters/clients.ts';
 import { createCredentialSource } from '../adapters/credentials.ts';
 import { createHttpTransport } from '../adapters/http/http-transport.ts';
+import { createAnswerCache } from '../adapters/dynamodb/answer-cache.ts';
 import { createLedgerStore } from '../adapters/dynamodb/ledger-store.ts';
 import { createProviderStore } from '../adapters/dynamodb/provider-store.ts';
 import { createQueueAcknowledger, createQueueSender } from '../adapters/queue.ts';
@@ -57,6 +58,7 @@ const worker = prepareWorker(
     ledger: createLedgerStore(dynamo, env.SUBMISSIONS_TABLE, clock),
     records: createRecordStore(dynamo, env.RECORDS_TABLE, clock),
     providers: createProviderStore(dynamo, env.PROVIDERS_TABLE, clock),
+    answerCache: createAnswerCache(dynamo, env.SUBMISSIONS_TABLE, clock),
     laneQueue: createQueueSender(sqs, env.LANE_QUEUE_URL, clock),
     deadLetterQueue: createQueueSender(sqs, env.LANE_DLQ_URL, clock),
     finalizeQueue: createQueueSender(sqs, env.FINALIZE_QUEUE_URL, clock),

@@ -109,6 +109,12 @@ describe('config/providers.ts', () => {
     ['no burst', { burst: 0 }, 'burst is 0: set a whole number of calls from 1'],
     ['no rate', { ratePerSecond: 0 }, 'ratePerSecond is 0: set a number from 0.01'],
     ['a rate that is text', { ratePerSecond: '100' }, 'ratePerSecond is "100": set a number'],
+    [
+      'a time to keep that is none',
+      { keep: { for: 'all', foundForSeconds: 0 } },
+      'keep.foundForSeconds is 0: set a whole',
+    ],
+    ['kept answers of nobody', { keep: { for: 'everyone' } }, 'keep.for is "everyone": set tenant or all'],
     ['no concurrency', { maxConcurrentCalls: 0 }, 'maxConcurrentCalls is 0: set a whole number of calls'],
     ['answers that do not fit into a row', { maxBodyBytes: 250 * 1024 }, 'maxBodyBytes add up to 272384: lower them'],
     [

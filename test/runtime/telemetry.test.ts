@@ -189,6 +189,7 @@ describe('metrics', () => {
     [{ name: 'record_attempt_failed', lane: 'bulk', provider: 'geo' }, 'AttemptsFailed', { lane: 'bulk' }],
     [{ name: 'provider_call', provider: 'geo', outcome: 'not_found' }, 'ProviderCallsAnswered', { provider: 'geo' }],
     [{ name: 'provider_call', provider: 'geo', outcome: 'throttled' }, 'ProviderCallsThrottled', { provider: 'geo' }],
+    [{ name: 'answers_reused', provider: 'geo' }, 'ProviderAnswersReused', { provider: 'geo' }],
     [
       { name: 'provider_call', provider: 'geo', outcome: 'provider_timeout' },
       'ProviderCallsTimedOut',

@@ -34,7 +34,7 @@ export class Environment {
   readonly clock: Clock;
   readonly ports: Pick<
     MemoryWorld,
-    'submissions' | 'ledger' | 'records' | 'providers' | 'admission' | 'credentials' | 'webhooks'
+    'submissions' | 'ledger' | 'records' | 'providers' | 'answerCache' | 'admission' | 'credentials' | 'webhooks'
   > & {
     objects: ObjectStore;
     queues: MemoryWorld['queues'];
@@ -55,12 +55,13 @@ export class Environment {
       now: () => Math.floor(scheduler.now() + skewMs),
       sleep: async (ms) => this.#wait(ms),
     };
-    const { submissions, ledger, records, providers, admission, credentials, webhooks } = world;
+    const { submissions, ledger, records, providers, answerCache, admission, credentials, webhooks } = world;
     this.ports = {
       submissions: intercept('submissions', submissions, this.#call),
       ledger: intercept('ledger', ledger, this.#call),
       records: intercept('records', records, this.#call),
       providers: intercept('providers', providers, this.#call),
+      answerCache: intercept('answerCache', answerCache, this.#call),
       admission: intercept('admission', admission, this.#call),
       webhooks: intercept('webhooks', webhooks, this.#call, ['deliveries']),
       // Read once per container: waiting for it in front of every call would only blur the pace.

@@ -100,7 +100,7 @@ export function makeFields(recordNo = 1): Record<string, string> {
     email: `customer${id}@example.com`,
     domain: `customer${id}.example.com`,
     country: 'DE',
-    postal_code: '10115',
+    postal_code: String(10_114 + recordNo),
   };
 }
 

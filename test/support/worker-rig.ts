@@ -195,6 +195,7 @@ function mortalCopy(deps: WorkerDeps): { mortal: WorkerDeps; life: Life; death: 
     ledger: intercept('ledger', deps.ledger, hook),
     records: intercept('records', deps.records, hook),
     providers: intercept('providers', deps.providers, hook),
+    answerCache: intercept('answerCache', deps.answerCache, hook),
     laneQueue: intercept('laneQueue', deps.laneQueue, hook),
     deadLetterQueue: intercept('deadLetterQueue', deps.deadLetterQueue, hook),
     finalizeQueue: intercept('finalizeQueue', deps.finalizeQueue, hook),

@@ -56,9 +56,10 @@ export class DynamoTable {
     return expr`#expiresAtSeconds > ${this.clock.now() / 1000}`;
   }
 
-  async get(key: Key): Promise<Item | undefined> {
+  async get(key: Key, read: 'consistent' | 'eventual' = 'consistent'): Promise<Item | undefined> {
     return this.#calling('GetItem', `reading ${describe(key)}`, async () => {
-      const answer = await this.#client.send(new GetCommand({ TableName: this.name, Key: key, ConsistentRead: true }));
+      const command = new GetCommand({ TableName: this.name, Key: key, ConsistentRead: read === 'consistent' });
+      const answer = await this.#client.send(command);
       return answer.Item;
     });
   }

@@ -63,13 +63,17 @@ export const failureCells = (input: Input, row: RecordRow): FailureCells => ({
   line: input.line,
 });
 
-/** What each provider found, null where it found nothing; and how it came to that. */
-function found(answers: ProviderAnswers): { output?: unknown; match?: unknown } {
+/** What each provider found, null where it found nothing; how it came to that; and which answers were bought for an earlier record. */
+function found(answers: ProviderAnswers): { output?: unknown; match?: unknown; reused?: unknown } {
   const entries = Object.entries(answers);
   if (entries.length === 0) return {};
+  const reused = entries.flatMap(([name, answer]) =>
+    answer.ageSeconds !== undefined ? [[name, { from: 'cache', ageSeconds: answer.ageSeconds }] as const] : [],
+  );
   return {
     output: inKeyOrder(Object.fromEntries(entries.map(([name, answer]) => [name, dataOf(answer) ?? null]))),
     match: inKeyOrder(Object.fromEntries(entries.map(([name, { kind }]) => [name, kind]))),
+    ...(reused.length > 0 && { reused: inKeyOrder(Object.fromEntries(reused)) }),
   };
 }
 

@@ -18,6 +18,15 @@ export interface AnswerTable {
   bodyCodes?: { pointer: string; classes: Readonly<Record<string, AnswerClass>> };
 }
 
+/** For how long answers are kept, so that nobody pays for one twice. The contract with the provider must allow it. */
+export interface KeepAnswers {
+  /** Whether an answer serves the tenant whose record was looked up, or every tenant. */
+  for: 'tenant' | 'all';
+  /** Absent: answers of this kind are not kept. */
+  foundForSeconds?: number;
+  notFoundForSeconds?: number;
+}
+
 /** One third-party API. All of it is data: an adopter edits `config/providers.ts` and nothing else. */
 export interface ProviderConfig {
   /** Lower-case name: key of the providers table, of the secret and of the answers in rows and results. */
@@ -51,6 +60,8 @@ export interface ProviderConfig {
   p99Ms: number;
   /** What the provider's answers mean, where that is not usual. */
   answers?: AnswerTable;
+  /** Absent: nothing is kept beyond the batch of records that asked. */
+  keep?: KeepAnswers;
   /** How long one record may be answered `not_ready` before it is given up; by default {@link NOT_READY_SECONDS}. */
   notReadySeconds?: number;
   /**

@@ -1,3 +1,26 @@
+import type { ProviderAnswer } from '../model.ts';
+
+/** Names a kept answer. Without a tenant it serves all of them. */
+export interface AnswerKey {
+  provider: string;
+  tenantId?: string;
+  /** SHA-256 of the lookup, base64url. */
+  hash: string;
+}
+
+export interface KeptAnswer {
+  answer: ProviderAnswer;
+  askedAtMs: number;
+}
+
+/** Answers that were paid for, kept for the next record that asks the same. What is missing is asked for again. */
+export interface AnswerCache {
+  /** An answer that has not expired. May miss one that was put a moment ago. */
+  get(key: AnswerKey): Promise<KeptAnswer | undefined>;
+  /** Never replaces an answer by an older one. */
+  put(key: AnswerKey, kept: KeptAnswer, expiresAtSeconds: number): Promise<void>;
+}
+
 /** Pacer and breaker of one provider as stored: one item, shared by the fleet. Times in epoch milliseconds. */
 export interface ProviderState {
   /** When the next call may start. 0 when never used. */

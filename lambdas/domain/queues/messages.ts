@@ -11,6 +11,7 @@ import { isCode, refuseNewerVersion, UnsupportedVersionError, type UnknownCode }
 export const MESSAGE_VERSION = 1;
 
 const data = v.record(v.string(), v.unknown());
+const ageSeconds = v.exactOptional(v.number());
 const KINDS = ['found', 'not_found', 'not_applicable'];
 const unknownKind = v.custom<UnknownCode>((value) => isCode(value) && !KINDS.includes(value));
 
@@ -19,11 +20,11 @@ export const answersSchema: v.GenericSchema<unknown, ProviderAnswers> = v.record
   v.string(),
   v.union([
     v.variant('kind', [
-      v.looseObject({ kind: v.literal('found'), data }),
-      v.looseObject({ kind: v.literal('not_found') }),
+      v.looseObject({ kind: v.literal('found'), data, ageSeconds }),
+      v.looseObject({ kind: v.literal('not_found'), ageSeconds }),
       v.looseObject({ kind: v.literal('not_applicable') }),
     ]),
-    v.looseObject({ kind: unknownKind, data: v.exactOptional(data) }),
+    v.looseObject({ kind: unknownKind, data: v.exactOptional(data), ageSeconds }),
   ]),
 );
 

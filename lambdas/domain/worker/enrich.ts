@@ -1,6 +1,6 @@
 import { MAX_ATTEMPTS } from '../limits.ts';
 import type { ProviderAnswer } from '../model.ts';
-import { lookUp } from '../providers/lookup-batch.ts';
+import { askOnce } from '../providers/ask-once.ts';
 import type { ProviderResult } from '../providers/call.ts';
 import type { ProviderRequest } from '../providers/request.ts';
 import { sentencesOf } from '../records/inspection.ts';
@@ -37,11 +37,12 @@ export async function enrich(deps: WorkerDeps, jobs: readonly Job[], budget: Tim
       if (asking.length === 0) return;
       const lookups = asking.map(({ job, requests }) => ({
         ...(requests.get(name) ?? { url: '' }),
+        tenantId: job.message.tenantId,
         checkBody: job.checks.responses.get(name),
         about: logFieldsOf(deps, job.message),
         isLastAttempt: job.message.attempt >= MAX_ATTEMPTS,
       }));
-      const answers = await lookUp(deps, api, lookups, budget);
+      const answers = await askOnce(deps, api, lookups, budget);
       for (const [index, each] of asking.entries()) {
         const answer = answers[index];
         if (answer !== undefined) results.get(each)?.set(name, answer);

@@ -1,7 +1,7 @@
 import { SETTLE_RESERVE_MS, WRITE_RESERVE_MS } from '../limits.ts';
 import type { SettleDeps } from '../ledger/settlement.ts';
 import type { Lane } from '../model.ts';
-import type { EnrichDeps } from '../providers/call.ts';
+import type { AskOnceDeps } from '../providers/ask-once.ts';
 import type { ProviderConfig } from '../providers/config.ts';
 import { prepareProviders, type Provider } from '../providers/provider.ts';
 import { handBack } from '../queues/hand-back.ts';
@@ -18,7 +18,7 @@ import { defer, type Job, type Resolved } from './resolution.ts';
 import { triage } from './triage.ts';
 
 /** What a worker is given: the ports of its lane. */
-export interface WorkerPorts extends SettleDeps, EnrichDeps {
+export interface WorkerPorts extends SettleDeps, AskOnceDeps {
   submissions: SubmissionStore;
   lane: Lane;
   laneQueue: QueueSender;

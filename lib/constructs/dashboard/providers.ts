@@ -22,6 +22,7 @@ function rowOf(stageName: string, { name, ratePerSecond, p99Ms, timeoutMs }: Pro
       'Sum',
       [
         [PROVIDER_METRICS.callsAnswered, 'answered'],
+        [PROVIDER_METRICS.answersReused, 'reused, no call'],
         [PROVIDER_METRICS.callsRejected, 'values refused'],
         [PROVIDER_METRICS.callsThrottled, '429'],
         [PROVIDER_METRICS.callsUnauthorized, 'credential refused'],

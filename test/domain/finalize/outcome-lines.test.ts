@@ -19,3 +19,16 @@ describe.each([
     expect(JSON.parse(line)).toMatchObject({ recordNo: 1, line: 2, record: fields });
   });
 });
+
+it('says which answers were bought for an earlier record, and how old they were', () => {
+  const row = makeRow({
+    state: 'succeeded',
+    answers: { geo: { kind: 'found', data: { place: 'Berlin' } }, company: { kind: 'not_found', ageSeconds: 90 } },
+  });
+  const line: unknown = JSON.parse(succeededLine(input, row));
+  expect(line).toMatchObject({
+    match: { company: 'not_found', geo: 'found' },
+    reused: { company: { from: 'cache', ageSeconds: 90 } },
+  });
+  expect(line).not.toHaveProperty(['reused', 'geo']);
+});

@@ -2,11 +2,12 @@ import type { SluiceQueues } from './queues.ts';
 import type { AdmissionStore } from '../../../lambdas/domain/tenants/ports.ts';
 import type { LedgerStore } from '../../../lambdas/domain/ledger/ports.ts';
 import type { ProfileStore } from '../../../lambdas/domain/profiles/ports.ts';
-import type { ProviderStore } from '../../../lambdas/domain/providers/ports.ts';
+import type { AnswerCache, ProviderStore } from '../../../lambdas/domain/providers/ports.ts';
 import type { RecordStore } from '../../../lambdas/domain/records/ports.ts';
 import type { SubmissionStore } from '../../../lambdas/domain/submissions/ports.ts';
 import type { LedgerChunk, RecordRow, Submission } from '../../../lambdas/domain/model.ts';
 import type { Clock, Random } from '../../../lambdas/domain/time.ts';
+import { createMemoryAnswerCache } from './answer-cache.ts';
 import { createMemoryAdmission } from './admission.ts';
 import { createMemoryCredentials, type MemoryCredentials } from './credentials.ts';
 import { intercept, noHook, type PortHook } from './hook.ts';
@@ -26,6 +27,7 @@ export interface MemoryWorld {
   ledger: LedgerStore;
   records: RecordStore;
   providers: ProviderStore;
+  answerCache: AnswerCache;
   admission: AdmissionStore;
   profiles: ProfileStore;
   webhooks: MemoryWebhooks;
@@ -70,6 +72,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
     ledger: intercept<LedgerStore>('ledger', ledger, hook),
     records: intercept<RecordStore>('records', records, hook),
     providers: intercept('providers', createMemoryProviders(), hook),
+    answerCache: intercept('answerCache', createMemoryAnswerCache(clock), hook),
     admission: intercept('admission', createMemoryAdmission(), hook),
     profiles: intercept('profiles', createMemoryProfiles(), hook),
     webhooks: intercept('webhooks', createMemoryWebhooks(), hook, ['deliveries']),
