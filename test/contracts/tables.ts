@@ -11,7 +11,7 @@ import { createSubmissionStore } from '../../lambdas/adapters/dynamodb/submissio
 import { createTestClock } from '../support/memory/index.ts';
 import type { StoreWorld } from './world.ts';
 
-type TableName = 'submissions' | 'records' | 'providers' | 'tenants';
+type TableName = 'submissions' | 'records' | 'providers' | 'tenants' | 'webhooks';
 type Table = Pick<CreateTableCommandInput, 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'>;
 
 const hash = (AttributeName: string) => ({ AttributeName, KeyType: 'HASH' as const });
@@ -43,6 +43,11 @@ const TABLES: Record<TableName, Table> = {
     AttributeDefinitions: [text('chunkKey'), number('recordNo')],
   },
   providers: { KeySchema: [hash('provider')], AttributeDefinitions: [text('provider')] },
+  webhooks: {
+    KeySchema: [hash('owner'), range('part')],
+    AttributeDefinitions: [text('owner'), text('part'), number('createdAtMs')],
+    GlobalSecondaryIndexes: [index('byCreation', 'owner', 'createdAtMs')],
+  },
   tenants: { KeySchema: [hash('pk')], AttributeDefinitions: [text('pk')] },
 };
 
@@ -56,7 +61,7 @@ export interface TestTables {
 }
 
 /** The stores on tables that exist and are empty. */
-function storesOn(client: DynamoDBDocumentClient, names: Record<TableName, string>): StoreWorld {
+function storesOn(client: DynamoDBDocumentClient, names: Record<Exclude<TableName, 'webhooks'>, string>): StoreWorld {
   const clock = createTestClock();
   return {
     clock,
