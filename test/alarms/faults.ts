@@ -168,8 +168,16 @@ function workedMessage(bodies: Watch['bodies'], { inspect }: MemoryWorld, name: 
   const submission = inspect.submissions().find(({ state }) => !isOpen(state));
   if (submission === undefined) throw new Error('No submission has ended before the fault.');
   const { submissionId, tenantId } = submission;
-  return { submissionId, tenantId, ...(name === 'finalize' && { kind: 'results' }) };
+  return {
+    submissionId,
+    tenantId,
+    ...(name === 'finalize' && { kind: 'results' }),
+    ...(name === 'webhooks' && UNKNOWN_DELIVERY),
+  };
 }
+
+/** A delivery that was deleted: nothing is done about it. */
+const UNKNOWN_DELIVERY = { kind: 'delivery', deliveryId: 'dlv_none', attempt: 1 };
 
 /** Somebody deletes the file of a submission whose records are worked on, and restores it after so many minutes. */
 export const fileDeleted =

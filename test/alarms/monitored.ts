@@ -218,6 +218,7 @@ export class MonitoredSimulation extends Simulation {
       records: intercept('records', ports.records, hook),
       providers: intercept('providers', ports.providers, hook),
       admission: intercept('admission', ports.admission, hook),
+      webhooks: intercept('webhooks', ports.webhooks, hook),
       credentials: intercept('credentials', ports.credentials, hook),
     });
     const plain = ['messages', 'duplicate', 'purge', 'nextVisibleAtMs', 'giveBack'] as const;

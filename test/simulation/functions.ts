@@ -130,7 +130,8 @@ export function finalizerOf(environment: Environment, options: FunctionOptions):
 export function webhooksOf(environment: Environment, options: FunctionOptions): QueueFunction {
   const shared = common(environment, options);
   const { webhookQueue: queue } = shared;
-  const transport = environment.transport(async () => {
+  const transport = environment.transport(async ({ url }) => {
+    if (url.includes('//refused.')) return { kind: 'failure', cause: 'refused_target', detail: 'not public' };
     await shared.clock.sleep(RECEIVER_MS);
     return { kind: 'response', status: 204, headers: {}, body: new Uint8Array(), truncated: false };
   });

@@ -259,12 +259,17 @@ const QUEUES: readonly Drill[] = [
     fault: 'dead letters have lain in every dead-letter queue for eight days (put there by the drill)',
     lastsFor: 10,
     rings: Object.fromEntries(
-      ['SmallLane/Records', 'BulkLane/Records', 'PrepareRequests', 'FanOut/Requests', 'Finalization/Requests'].flatMap(
-        (queue) => [
-          [`${queue}/DeadLetters`, 3],
-          [`${queue}/DeadLettersExpiring`, 7],
-        ],
-      ),
+      [
+        'SmallLane/Records',
+        'BulkLane/Records',
+        'PrepareRequests',
+        'FanOut/Requests',
+        'Finalization/Requests',
+        'Webhooks/Requests',
+      ].flatMap((queue) => [
+        [`${queue}/DeadLetters`, 3],
+        [`${queue}/DeadLettersExpiring`, 7],
+      ]),
     ),
     arrange: together(
       oldDeadLetters,
@@ -273,6 +278,7 @@ const QUEUES: readonly Drill[] = [
       dlqEmptied('prepare'),
       dlqEmptied('fanOut'),
       dlqEmptied('finalize'),
+      dlqEmptied('webhooks'),
     ),
   },
   {
@@ -284,6 +290,7 @@ const QUEUES: readonly Drill[] = [
       'PrepareRequests/InFlight': 7,
       'FanOut/Requests/InFlight': 7,
       'Finalization/Requests/InFlight': 7,
+      'Webhooks/Requests/InFlight': 7,
     },
     arrange: foreign({
       small: { inFlight: 97_000 },
@@ -291,6 +298,7 @@ const QUEUES: readonly Drill[] = [
       prepare: { inFlight: 97_000 },
       fanOut: { inFlight: 97_000 },
       finalize: { inFlight: 97_000 },
+      webhooks: { inFlight: 97_000 },
     }),
   },
   {
