@@ -136,7 +136,7 @@ const schemaForm = v.looseObject({
 });
 
 /** A value that a JSON Schema describes, as far as types, enumerations and bounds say it. */
-export function sampleOf(schema: unknown, seed: string): unknown {
+function sampleOf(schema: unknown, seed: string): unknown {
   const form = v.safeParse(schemaForm, schema);
   if (!form.success) return 'sample';
   const {

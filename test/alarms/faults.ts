@@ -77,6 +77,9 @@ export const manyFiles =
 /** Customers who ask all the time. */
 export const manyQuestions: Arrangement = ({ traffic, end }) => traffic.ask(0, end, 'acme', 6);
 
+/** Customers who look at their files before they submit them. */
+export const manyPreviews: Arrangement = ({ traffic, end }) => traffic.preview(0, end, 'acme', 6);
+
 /** An operator, or a script of one, replays what failed. */
 export const redrives =
   (everyMinutes: number): Arrangement =>

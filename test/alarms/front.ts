@@ -1,7 +1,9 @@
+import { createConverter } from '../../lambdas/adapters/prepare/converter.ts';
 import { createMemoryProfiles } from '../support/memory/profiles.ts';
 import { AcceptedSchemas } from '../../lambdas/domain/submissions/schemas.ts';
 import { createSubmission } from '../../lambdas/domain/api/submissions.ts';
 import { getSubmission, listSubmissions } from '../../lambdas/domain/api/status.ts';
+import { createPreview } from '../../lambdas/domain/api/previews.ts';
 import { createCountsCache } from '../../lambdas/domain/api/counts-cache.ts';
 import type { TimeBudget } from '../../lambdas/domain/time.ts';
 import { httpHandler, type HttpHandler } from '../../lambdas/runtime/http.ts';
@@ -56,7 +58,7 @@ export class Front {
 
   async #answer(method: string, resource: string, call: Call): Promise<number> {
     if (!(await this.#mayPass(call.tenant ?? 'acme'))) return 500;
-    const kind = method === 'POST' ? 'submit' : 'status';
+    const kind = resource === '/v1/previews' ? 'preview' : method === 'POST' ? 'submit' : 'status';
     const environment = this.#simulation.environment(kind);
     const handler = this.#handler(kind, environment, this.#simulation.options(environment));
     const event = proxyEvent(method, resource, resource, null, call);
@@ -81,7 +83,7 @@ export class Front {
   }
 
   #handler(
-    kind: 'submit' | 'status',
+    kind: 'submit' | 'status' | 'preview',
     { ports, clock }: Environment,
     { telemetry, random }: FunctionOptions,
   ): HttpHandler {
@@ -98,10 +100,11 @@ export class Front {
       random,
       settings: SETTINGS,
     };
-    const answers =
-      kind === 'submit'
-        ? { createSubmission: createSubmission(deps) }
-        : { getSubmission: getSubmission(deps), listSubmissions: listSubmissions(deps) };
+    const answers = {
+      submit: { createSubmission: createSubmission(deps) },
+      status: { getSubmission: getSubmission(deps), listSubmissions: listSubmissions(deps) },
+      preview: { createPreview: createPreview({ ...deps, converter: createConverter(ports.objects), lookups: {} }) },
+    }[kind];
     const invocation = { ...telemetry, begin: () => undefined, flush: () => undefined };
     return httpHandler({ answers, corsOrigins: [], telemetry: invocation, clock });
   }

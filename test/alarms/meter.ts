@@ -27,6 +27,7 @@ export const FUNCTIONS = {
   redrive: { service: 'redrive' },
   submit: { service: 'submit' },
   status: { service: 'status' },
+  preview: { service: 'preview' },
   authorizer: { service: 'authorizer' },
 } as const satisfies Record<string, { service: string; lane?: Lane }>;
 export type FunctionKind = keyof typeof FUNCTIONS;
@@ -183,6 +184,7 @@ function functionsOf(stage: SynthesizedStage): Record<FunctionKind, DeployedFunc
     redrive: find('redrive'),
     submit: find('submit'),
     status: find('status'),
+    preview: find('preview'),
     authorizer: find('authorizer'),
   };
 }

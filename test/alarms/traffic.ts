@@ -1,5 +1,7 @@
+import { newUpload, uploadKey } from '../../lambdas/domain/api/ids.ts';
 import { fileOf } from '../simulation/files.ts';
 import type { RecordKind } from '../simulation/plan.ts';
+import { START_MS } from '../support/memory/index.ts';
 import { Front } from './front.ts';
 import type { MonitoredSimulation } from './monitored.ts';
 
@@ -45,6 +47,18 @@ export class Traffic {
     for (let poll = 0; poll < (toMinute - fromMinute) * perMinute; poll++) {
       this.#simulation.at(fromMinute + poll / perMinute + 0.01, async () =>
         this.#front.request({ method: 'GET', resource: '/v1/submissions', tenant }),
+      );
+    }
+  }
+
+  /** Looks at a file again and again, from one minute to another. */
+  preview(fromMinute: number, toMinute: number, tenant: string, perMinute: number): void {
+    const upload = newUpload(START_MS, () => 0.5);
+    this.#simulation.world.objects.seed(uploadKey(tenant, upload), 'record_id,domain\n1,acme.example\n');
+    const body = { uploadId: upload.uploadId };
+    for (let look = 0; look < (toMinute - fromMinute) * perMinute; look++) {
+      this.#simulation.at(fromMinute + look / perMinute + 0.02, async () =>
+        this.#front.request({ method: 'POST', resource: '/v1/previews', tenant, body }),
       );
     }
   }

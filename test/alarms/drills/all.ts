@@ -2,6 +2,7 @@ import type { Drill } from '../drill.ts';
 import { FUNCTION_DRILLS } from './functions.ts';
 import { MESSAGE_DRILLS } from './messages.ts';
 import { PREPARE_DRILLS } from './prepare.ts';
+import { PREVIEW_DRILLS } from './preview.ts';
 import { WEBHOOK_DRILLS } from './webhooks.ts';
 import { WORK_DRILLS } from './work.ts';
 
@@ -12,4 +13,5 @@ export const DRILLS: readonly Drill[] = [
   ...WORK_DRILLS,
   ...MESSAGE_DRILLS,
   ...WEBHOOK_DRILLS,
+  ...PREVIEW_DRILLS,
 ];
