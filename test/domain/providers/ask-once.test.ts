@@ -23,6 +23,8 @@ function setUp(keep?: KeepAnswers, hook?: PortHook) {
     world,
     transport,
     asked: () => transport.calls.filter(({ url }) => !isCanary(url)).length,
+    /** Without letting time pass: several at once. */
+    begin: async (lookups: readonly TenantLookup[]) => askOnce(deps, provider, lookups, { remainingMs: () => 60_000 }),
     look: async (lookups: readonly TenantLookup[]) =>
       clock.run(askOnce(deps, provider, lookups, { remainingMs: () => 60_000 })),
   };
@@ -162,5 +164,42 @@ describe('kept answers', () => {
     });
     await look([lookup('a')]);
     expect(ports).not.toContain('answerCache');
+  });
+});
+
+describe('a file that names each of 2,000 domains ten times', () => {
+  const DOMAINS = 2_000;
+  const random = seededRandom(7);
+  const lookups = Array.from({ length: 10 * DOMAINS }, (_, index) => lookup(`d${index % DOMAINS}`))
+    .map((each) => ({ each, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ each }) => each);
+  const batches = Array.from({ length: lookups.length / 10 }, (_, n) => lookups.slice(10 * n, 10 * n + 10));
+
+  it.each([
+    ['one worker', 1, 1],
+    ['twenty workers at the same time', 20, 1.2],
+  ])('is looked up by %s', async (_who, workers, callsPerDomain) => {
+    const uses = { get: 0, put: 0 };
+    const { begin, asked, clock } = setUp(KEEP, async ({ port, method }, apply) => {
+      if (port === 'answerCache' && (method === 'get' || method === 'put')) uses[method] += 1;
+      return apply();
+    });
+    const waiting = [...batches];
+    const kinds: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+        const results = await begin(batch);
+        kinds.push(...results.map(({ kind }) => kind));
+        const later = batch.filter((_each, index) => results[index]?.kind === 'deferred');
+        if (later.length > 0) waiting.push(later);
+      }
+    };
+    await clock.run(Promise.all(Array.from({ length: workers }, work)));
+    expect(kinds.filter((kind) => kind === 'answer')).toHaveLength(lookups.length);
+    expect(asked() / DOMAINS).toBeGreaterThanOrEqual(1);
+    expect(asked() / DOMAINS).toBeLessThanOrEqual(callsPerDomain);
+    expect(uses.get / lookups.length).toBeLessThanOrEqual(1);
+    expect(uses.put).toBe(asked());
   });
 });
