@@ -107,6 +107,7 @@ const providerSchema = v.strictObject({
   ratePerSecond: between(0.01, 100_000),
   burst: whole(1, 100_000, 'calls'),
   maxConcurrentCalls: v.exactOptional(whole(1, 100_000, 'calls')),
+  pricePerCall: v.exactOptional(between(0, 1_000)),
   p99Ms: whole(1, 120_000, 'milliseconds'),
   answers: v.exactOptional(
     v.strictObject({

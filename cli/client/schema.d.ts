@@ -769,6 +769,8 @@ export interface components {
         calls: {
           [key: string]: number;
         };
+        /** @description What the calls cost at most. Absent where no call has a price. */
+        cost?: number;
         /**
          * Format: date-time
          * @description If it is submitted now.

@@ -94,7 +94,9 @@ export function tellPreview(print: (line: string) => void, preview: Preview): vo
   }
   if (!estimate) return;
   const calls = Object.entries(estimate.calls).map(([provider, count]) => `${count} of ${provider}`);
-  print(`\n${estimate.isCounted ? '' : 'About '}${estimate.records} records; calls: ${calls.join(', ')}`);
+  print(
+    `\n${estimate.isCounted ? '' : 'About '}${estimate.records} records; calls: ${calls.join(', ')}${estimate.cost === undefined ? '' : `; cost: ${estimate.cost}`}`,
+  );
 }
 
 type Forecast = Preview['asGiven'];

@@ -33,6 +33,9 @@ const deps = {
     schemaSetOf(recordSchema, PROVIDERS),
   ),
   lookups: Object.fromEntries(PROVIDERS.map(({ name, lookup }) => [name, lookup])),
+  pricesPerCall: Object.fromEntries(
+    PROVIDERS.flatMap(({ name, pricePerCall }) => (pricePerCall === undefined ? [] : [[name, pricePerCall]])),
+  ),
   admission: createAdmissionStore(dynamo, env.TENANTS_TABLE, clock),
   clock,
   settings: {

@@ -95,6 +95,12 @@ export const previewSchema = v.object({
         records: count,
         isCounted: described(v.boolean(), 'False where the number is estimated by the size of what was read.'),
         calls: described(v.record(v.string(), count), 'Calls of each provider, at most.'),
+        cost: v.exactOptional(
+          described(
+            v.pipe(v.number(), v.minValue(0)),
+            'What the calls cost at most. Absent where no call has a price.',
+          ),
+        ),
         completionAt: described(v.pipe(v.string(), v.isoTimestamp()), 'If it is submitted now.'),
       }),
       'Of the whole file with the proposed profile. Absent where the size of an unpacked file is not known.',

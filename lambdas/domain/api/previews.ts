@@ -83,7 +83,7 @@ function timer(budget: TimeBudget): () => void {
 }
 
 function viewOf(uploadId: string, preview: Preview, completionAtMs: number): PreviewView {
-  const { from, records, calls = {}, columns, ...rest } = preview;
+  const { from, records, calls = {}, cost, columns, ...rest } = preview;
   return {
     uploadId,
     ...rest,
@@ -94,6 +94,7 @@ function viewOf(uploadId: string, preview: Preview, completionAtMs: number): Pre
         records: records.count,
         isCounted: records.isCounted,
         calls,
+        ...(cost !== undefined && { cost }),
         completionAt: new Date(completionAtMs).toISOString(),
       },
     }),

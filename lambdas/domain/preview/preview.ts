@@ -17,6 +17,8 @@ export interface PreviewDeps extends SampleDeps {
   schemas: AcceptedSchemas;
   /** Fields that each provider looks up by. */
   lookups: Readonly<Record<string, readonly string[]>>;
+  /** Of the providers whose calls have a price. */
+  pricesPerCall?: Readonly<Record<string, number>>;
   maxRecordBytes: number;
 }
 
@@ -54,6 +56,8 @@ export interface Preview {
   records?: { count: number; isCounted: boolean };
   /** Calls of each provider for them. */
   calls?: Record<string, number>;
+  /** What those cost; absent where no call has a price. */
+  cost?: number;
 }
 
 /**
@@ -198,12 +202,12 @@ function otherSheet({ from }: Opened['sample'], { reading }: Profile, valid: num
 
 /** Records and calls of the whole file, as those are that were looked at. */
 function estimateOf(
-  { lookups }: PreviewDeps,
+  { lookups, pricesPerCall = {} }: PreviewDeps,
   { from }: Opened['sample'],
   { source }: PreviewRequest,
   { items, ended, bytes }: Table,
   looked: readonly Readonly<Record<string, unknown>>[],
-): Pick<Preview, 'records' | 'calls'> {
+): Pick<Preview, 'records' | 'calls' | 'cost'> {
   // How much an unread rest unpacks to is not known.
   if (items.length === 0 || (!ended && from !== undefined && from.kind !== 'text')) return {};
   const count = ended ? items.length : Math.round((items.length * source.sizeBytes) / bytes);
@@ -211,8 +215,11 @@ function estimateOf(
   const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
   const callsFor = (names: readonly string[]): number =>
     Math.round(looked.filter((fields) => names.every((name) => isPresent(fields[name]))).length * scale);
+  const calls = Object.entries(lookups).map(([provider, names]): [string, number] => [provider, callsFor(names)]);
+  const cost = calls.reduce((sum, [provider, made]) => sum + made * (pricesPerCall[provider] ?? 0), 0);
   return {
     records: { count, isCounted: ended },
-    calls: Object.fromEntries(Object.entries(lookups).map(([provider, names]) => [provider, callsFor(names)])),
+    calls: Object.fromEntries(calls),
+    ...(Object.keys(pricesPerCall).length > 0 && { cost: Math.round(cost * 100) / 100 }),
   };
 }

@@ -56,6 +56,8 @@ export interface ProviderConfig {
   burst: number;
   /** Calls that the provider answers at the same time, of the whole fleet; absent where it sets no such limit. */
   maxConcurrentCalls?: number;
+  /** What a call costs by the contract, in the currency of your choice: previews tell customers what a file costs. */
+  pricePerCall?: number;
   /** Expected 99th percentile of the answer time: sizes concurrency. */
   p99Ms: number;
   /** What the provider's answers mean, where that is not usual. */

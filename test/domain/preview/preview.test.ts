@@ -29,3 +29,9 @@ test('a column that no profile can name is proposed by its place', async () => {
     records: [{ used: { record_id: 'A-1', domain: 'acme.example' } }, {}],
   });
 });
+
+test('what a file costs is told before it is submitted, by its records with something to look up', async () => {
+  const rows = Array.from({ length: 40 }, (_, row) => `${row},${row % 4 === 0 ? '' : `r${row}.example`}`);
+  const body = await preview(`record_id,domain\n${rows.join('\n')}\n`, 'a.csv');
+  expect(body.estimate).toMatchObject({ records: 40, isCounted: true, calls: { company: 30, geo: 0 }, cost: 0.15 });
+});

@@ -161,6 +161,7 @@ export function createTestApi(
         ...deps,
         converter: createConverter(world.objects),
         lookups: { company: ['domain'], geo: ['country', 'postal_code'] },
+        pricesPerCall: { company: 0.005 },
       }),
     },
     ...shared,
