@@ -20,6 +20,8 @@ export interface ResultsDeps {
 /** How long a download may begin. Links are made anew with every request. */
 const RESULT_URL_SECONDS = 600;
 const NOT_READY_RETRY_SECONDS = 5;
+/** Of the number of a part in a file's name. */
+const PART_DIGITS = 5;
 
 /** GET /v1/submissions/{id}/results */
 export const getResults =
@@ -37,20 +39,23 @@ export const getResults =
     if (manifest === undefined) {
       throw new ProblemError('no_results', `The submission is ${state}: no record of it was processed.`);
     }
-    const files = await Promise.all(manifest.files.map(async (file) => linkTo(deps, submissionId, file)));
+    const files = await Promise.all(
+      manifest.files.map(async (file) => linkTo(deps, `${submissionId}-v${manifest.version}`, file)),
+    );
     const body: ResultsView = { version: manifest.version, state, files };
     return { status: 200, body };
   };
 
 async function linkTo(
   { presigner, clock }: ResultsDeps,
-  submissionId: string,
+  name: string,
   { key, kind, format, part, records, bytes, sha256 }: ResultFile,
 ): Promise<ResultsView['files'][number]> {
   const { url, expiresAtMs } = await presigner.download({
     key,
     expiresInSeconds: RESULT_URL_SECONDS,
-    fileName: `${submissionId}-${kind}-${part}.${format}`,
+    // A program that keeps files it has already must not take those of another version for them; names sort as parts do.
+    fileName: `${name}-${kind}-${String(part).padStart(PART_DIGITS, '0')}.${format}`,
     nowMs: clock.now(),
   });
   return { kind, format, part, url, expiresAt: new Date(expiresAtMs).toISOString(), records, bytes, sha256 };

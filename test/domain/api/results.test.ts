@@ -52,7 +52,7 @@ test('results are links that work for minutes, made anew with every request', as
   });
   expect(body.files.map(({ url }: { url: string }) => keyOfUrl(url))).toEqual(MANIFEST.files.map(({ key }) => key));
   expect(body.files[0].url).toContain('expires=600&as=');
-  expect(body.files[0].url).toContain(`${SUBMISSION_ID}-succeeded-1.ndjson`);
+  expect(body.files[0].url).toContain(`${SUBMISSION_ID}-v2-succeeded-00001.ndjson`);
 
   await api.clock.advance(60_000);
   expect((await api.call('GET', PATH)).body.files[0].expiresAt > expiresAt).toBe(true);
