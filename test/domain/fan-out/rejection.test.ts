@@ -1,5 +1,5 @@
 import { DependencyMisconfiguredError } from '../../../lambdas/domain/errors.ts';
-import { parseFinalizeMessage } from '../../../lambdas/domain/queues/messages.ts';
+import { parseWebhookMessage } from '../../../lambdas/domain/queues/messages.ts';
 import { ShortReadError } from '../../../lambdas/domain/errors.ts';
 import { SUBMISSION_ID, TENANT_ID, TERMS } from '../../support/factories.ts';
 import {
@@ -70,17 +70,18 @@ describe('a file of which nothing was sent', () => {
     expect([...changed.sent(), ...deleted.sent()]).toEqual([]);
   });
 
-  it('tells the callback URL that it was rejected, and again when its message is delivered again', async () => {
+  it('announces that it was rejected, and again when its message is delivered again', async () => {
     const rig = createFanOutRig();
     await rig.submit('', { callbackUrl: 'https://example.com/hook' });
     await rig.run();
     await rig.slice();
 
-    const callbacks = rig.world.queues.live.finalize.messages().map(({ body }) => parseFinalizeMessage(body));
-    expect(callbacks).toEqual([
-      { v: 1, kind: 'callback', submissionId: SUBMISSION_ID, tenantId: TENANT_ID, attempt: 1 },
-      { v: 1, kind: 'callback', submissionId: SUBMISSION_ID, tenantId: TENANT_ID, attempt: 1 },
-    ]);
+    // The same event both times: whoever gets it twice knows it by its id.
+    const events = rig.world.queues.live.webhooks.messages().map(({ body }) => parseWebhookMessage(body));
+    const event = expect.objectContaining({ type: 'submission.rejected' });
+    const message = { kind: 'event', tenantId: TENANT_ID, callbackUrl: 'https://example.com/hook', event };
+    expect(events).toMatchObject([message, message]);
+    expect(new Set(events.map((each) => (each.kind === 'event' ? each.eventId : ''))).size).toBe(1);
   });
 });
 
