@@ -111,9 +111,24 @@ describe('the generated client', () => {
 });
 
 describe('the gateway', () => {
+  /** What the placeholders of paths stand for. */
+  const known = new Map([
+    ['recordNo', '1'],
+    ['name', 'crm'],
+  ]);
   const url = (operation: Operation): string =>
-    `${sluice.apiUrl}${operation.path.replace('{id}', submission.id).replace('{recordNo}', '1').replace('{name}', 'crm')}`;
+    `${sluice.apiUrl}${operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known.get(name) ?? '')}`;
   const authorization = (): string => `Bearer ${sluice.tenants[0]?.apiKey ?? ''}`;
+
+  beforeAll(async () => {
+    known.set('id', submission.id);
+    const body = { url: 'https://hooks.customer.example/sluice' };
+    const webhook = await checked('POST', '/v1/webhooks', client.POST('/v1/webhooks', { body }));
+    const path = { webhookId: webhook.data?.id ?? '' };
+    const test = client.POST('/v1/webhooks/{webhookId}/test', { params: { path }, body: {} });
+    const delivery = await checked('POST', '/v1/webhooks/{webhookId}/test', test);
+    known.set('webhookId', path.webhookId).set('deliveryId', delivery.data?.id ?? '');
+  });
 
   test('stores a profile and answers with it', async () => {
     const profile = { columns: { domain: 'Website' } };

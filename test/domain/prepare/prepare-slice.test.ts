@@ -128,7 +128,7 @@ it('ends a submission whose file cannot be unpacked, with the remedy, as fan-out
   });
   expect(rig.world.objects.keys()).not.toContain(KEY);
   expect(rig.world.telemetry.named('submission_rejected')).toHaveLength(1);
-  expect(rig.world.queues.live.finalize.messages()).toHaveLength(1);
+  expect(rig.world.queues.live.webhooks.messages()).toHaveLength(1);
 });
 
 it('waits where the source may not be read, and says who is denied', async () => {
