@@ -52,6 +52,9 @@ const QUEUE_PLACES: Readonly<Record<QueueName, string>> = {
   webhooks: 'Webhooks/Requests',
 };
 
+/** The longest interval of a timer: the real clock, far ahead of the simulated one, must not measure anything here. */
+const NEVER_MS = 2 ** 31 - 1;
+
 /** Messages that a queue holds beside those that the simulation knows of. */
 export type Foreign = Partial<Pick<QueueDepth, 'visible' | 'inFlight'>>;
 
@@ -78,6 +81,7 @@ export class Meter {
     const found = new Map(queuesOf(stage, queues));
     this.#metrics = new Metrics({
       store: this.store,
+      sampleIntervalMs: NEVER_MS,
       cloud: {
         byType: (type) => ofType(stage, type),
         inspect: { queueDepth: async (arn) => this.#depthOf(arn, found) },

@@ -134,7 +134,7 @@ const THROTTLED: readonly Drill[] = [
   },
   {
     fault: 'the fan-out is throttled',
-    lastsFor: 4,
+    lastsFor: 6,
     rings: { 'FanOut/FanOut/Throttles': 4, 'FanOut/Stalled': 9 },
     arrange: ill('fanOut', { what: 'throttled' }),
   },
