@@ -9,10 +9,10 @@ import { planOf } from './plan.ts';
 import { explain } from './report.ts';
 import { run } from './run.ts';
 
-// Sixty runs of hours of virtual time take a while on a busy machine. More of them: npm run sim -- --seeds 2000.
+// Forty runs of hours of virtual time take a while on a busy machine. More of them: npm run sim -- --seeds 2000.
 jest.setTimeout(300_000);
 
-const SEEDS = 60;
+const SEEDS = 40;
 const GROUP = 20;
 
 describe('the simulation', () => {
