@@ -17,9 +17,9 @@ export const asOperator = ({ awsEndpoint: endpoint, region, operatorCredentials 
   credentials: { ...operatorCredentials },
 });
 
-/** A random credential for each provider. */
+/** A random credential for each provider: a key, and as well `user:password` or `client_id:client_secret`. */
 export const randomCredentials = (names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name) => [name, `local-${name}-${randomBytes(18).toString('base64url')}`]));
+  Object.fromEntries(names.map((name) => [name, `local-${name}:${randomBytes(18).toString('base64url')}`]));
 
 /** Writes the providers' secret. */
 export async function putProvidersSecret(

@@ -9,6 +9,7 @@ import { prepareProviders } from '../../lambdas/domain/providers/provider.ts';
 import { createTokenSource } from '../../lambdas/domain/providers/tokens.ts';
 import { systemClock as clock } from '../../lambdas/runtime/clock.ts';
 import { startProviders, type Providers } from '../../local/providers/start.ts';
+import { randomCredentials } from '../../local/setup.ts';
 import { createMemoryWorld } from '../support/memory/index.ts';
 import { createMemoryTokens } from '../support/memory/tokens.ts';
 
@@ -67,6 +68,16 @@ describe.each(EXAMPLES)('the example $name', (example) => {
     expect(outcome).toMatchObject({ kind: 'answer', answer: { kind: 'found' } });
     const data: unknown = Reflect.get(Reflect.get(outcome, 'answer'), 'data');
     expect(Object.keys(Object(data)).toSorted()).toEqual(Object.keys(example.output ?? {}).toSorted());
+  });
+
+  it('takes the credential that the local cloud makes for it', async () => {
+    const made = randomCredentials([example.name])[example.name] ?? '';
+    await providers.rotate(example.name, [made]);
+    try {
+      expect((await ask(example.canary, made)).outcome).toMatchObject({ answer: { kind: 'found' } });
+    } finally {
+      await providers.rotate(example.name, [SECRET]);
+    }
   });
 
   it('finds nothing about what nobody knows', async () => {
